@@ -1,0 +1,35 @@
+"""A doubly stochastic matrix as an average of permutations: W = Σ η_l P_l  (Birkhoff and von Neumann; Sec. 4.2).
+
+Each permutation is an allocation of the K proposals to the K sites, and η_l is its share in the consensus.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.consensus.matrix import checked
+
+
+def decompose(W: Array, tolerance: float = 1e-9) -> list[tuple[float, Array]]:
+    """[(η_l, P_l)], the heaviest allocation first; the shares sum to 1 and the sum of η_l P_l is W.
+
+    Greedy: take the permutation whose smallest weight is as large as the assignment of the largest log weights makes it,
+    subtract it, repeat. Every step empties an entry, so there are at most (K - 1)² + 1.
+    """
+    from scipy.optimize import linear_sum_assignment  # here: this is an analysis tool, and the import is slow
+
+    rest = checked(W, len(W)).copy()
+    parts: list[tuple[float, Array]] = []
+    while rest.max() > tolerance:
+        cost = np.where(rest > tolerance / len(W) ** 2, -np.log(np.maximum(rest, 1e-300)), 1e6)
+        rows, columns = linear_sum_assignment(cost)
+        share = float(rest[rows, columns].min())
+        if share <= 0.0:
+            break
+        permutation = np.zeros_like(rest)
+        permutation[rows, columns] = 1.0
+        parts.append((share, permutation))
+        rest[rows, columns] -= share
+    total = sum(share for share, _ in parts)
+    return sorted(((share / total, permutation) for share, permutation in parts), key=lambda part: -part[0])

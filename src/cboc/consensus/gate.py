@@ -1,0 +1,36 @@
+"""The gate: a site's own decision to run the agreed design or its own.
+
+    run the agreed design if  U(agreed) >= ρ U(own),  else its own proposal
+
+ρ = 0 is the paper (always follow), ρ > 1 is working alone. Nothing is shared by it. The executed design is then a
+ρ-approximate maximiser of the site's own utility, whatever the others do, which is what Lemma 4 needs of the consensus point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import isfinite, log
+
+from cboc.errors import CbocError
+
+GateLike = Callable[[float, float], bool]  # log worth of the agreed design, of the own one -> follow?
+
+
+@dataclass(frozen=True)
+class Gate:
+    """Follow the group where it costs at most a share 1 - ρ of the own utility."""
+
+    ratio: float = 0.5  # ρ
+
+    def __post_init__(self) -> None:
+        if not (isfinite(self.ratio) and self.ratio >= 0.0):
+            raise CbocError(f"a gate's ratio is 0 (always follow) or more (above 1: never); this one is {self.ratio}.")
+
+    def __call__(self, agreed: float, own: float) -> bool:
+        return self.ratio == 0.0 or agreed >= own + log(self.ratio)
+
+
+def always_follow() -> Gate:
+    """The paper's behaviour."""
+    return Gate(0.0)

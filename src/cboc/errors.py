@@ -1,0 +1,17 @@
+"""One sentence for a user's mistake: what was expected, what came, what to do."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class CbocError(ValueError):
+    """A mistake the user can mend; the command line prints it without a traceback."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """'Did you mean X?' if a known name is close, else the list of known names."""
+    known = list(known)
+    close = difflib.get_close_matches(name, known, n=1)
+    return f"did you mean '{close[0]}'?" if close else f"known: {', '.join(known)}."

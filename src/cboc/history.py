@@ -1,0 +1,148 @@
+"""What happened in a study: one row per site and trial, on disk as JSON lines while it happens."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.data import Direction
+from cboc.errors import CbocError
+from cboc.study import Study
+from cboc.trial import Status, Trial
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class History:
+    """The trials of all sites. It holds outcomes: it belongs to a simulation, or to one site, never to a coordinator."""
+
+    study: Study
+    directions: dict[str, Direction]
+    trials: tuple[Trial, ...]
+
+    def of(self, site: str) -> list[Trial]:
+        """One site's trials in order."""
+        self.study.index(site)
+        return [trial for trial in self.trials if trial.site == site]
+
+    def best_so_far(self, site: str) -> Array:
+        """The best outcome after the initial trials and after each round, (rounds + 1,); NaN before the first success."""
+        is_minimised = self.directions[site] == "minimise"
+        pick = np.fmin if is_minimised else np.fmax
+        best, curve = np.nan, [np.nan]
+        for trial in self.of(site):
+            y = trial.y if trial.status == Status.COMPLETE and trial.y is not None else np.nan
+            best = float(pick(best, y))
+            if trial.round is None:
+                curve[0] = best
+            else:
+                curve.append(best)
+        return np.array(curve)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One flat dictionary per trial, designs in natural units."""
+        for trial in self.trials:
+            row: dict[str, Any] = {"site": trial.site, "trial": trial.number, "round": trial.round, "status": str(trial.status)}
+            row["decision"] = None if trial.decision is None else str(trial.decision)
+            if trial.status != Status.PROPOSED:
+                row |= trial.design(self.study.space)
+            row |= {"y": trial.y, "sem": trial.sem, "leader": trial.leader, "explanation": trial.explain(self.study.sites)}
+            yield row
+
+    def to_csv(self, file: TextIO) -> None:
+        """All rows, with a header."""
+        names = ["site", "trial", "round", "status", "decision", *self.study.space.names, "y", "sem", "leader", "explanation"]
+        writer = csv.DictWriter(file, names, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({k: "" if v is None else v for k, v in row.items()} for row in self.rows())
+
+    def to_frame(self) -> DataFrame:
+        """All rows as a pandas DataFrame."""
+        try:
+            import pandas
+        except ImportError:
+            raise CbocError("DataFrames need pandas, which is not installed; pip install 'cboc[pandas]'.") from None
+        return pandas.DataFrame(list(self.rows()))
+
+
+class Journal:
+    """An append-only file of trials: a header that says which study, then one line whenever a trial changes.
+
+    A line that was cut by a kill is dropped when the file is opened again; of several lines for one trial the last counts.
+    """
+
+    def __init__(self, path: str | Path, header: dict[str, Any]) -> None:
+        self.path = Path(path)
+        self.header = {"format": FORMAT, **header}
+        self._trials: dict[tuple[str, int], Trial] = {}
+        if self.path.exists() and self.path.stat().st_size > 0:
+            self._read()
+        else:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.write_text(json.dumps(self.header) + "\n")
+        self._file = self.path.open("a")
+
+    def _read(self) -> None:
+        """Read it all back, and cut off what a kill left unfinished."""
+        header, trials, length = read_journal(self.path)
+        if header != json.loads(json.dumps(self.header)):
+            changed = sorted(k for k in {*header, *self.header} if header.get(k) != json.loads(json.dumps(self.header)).get(k))
+            raise CbocError(
+                f"{self.path} belongs to another study (it differs in: {', '.join(changed)}); "
+                "choose another file, or start it anew."
+            )
+        with self.path.open("r+b") as file:
+            file.truncate(length)
+        self._trials = trials
+
+    def trials(self, site: str) -> list[Trial]:
+        return [trial for (name, _), trial in sorted(self._trials.items()) if name == site]
+
+    def append(self, trial: Trial) -> None:
+        self._trials[trial.site, trial.number] = trial
+        self._file.write(json.dumps(trial.to_row()) + "\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def read_journal(path: str | Path) -> tuple[dict[str, Any], dict[tuple[str, int], Trial], int]:
+    """Header, the latest state of every trial, and how many bytes of the file are whole."""
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise CbocError(f"cannot read {path}: {error.strerror}.") from None
+    whole = data[: data.rfind(b"\n") + 1]
+    lines = whole.decode("utf-8", errors="replace").splitlines()
+    try:
+        header = json.loads(lines[0])
+        if not isinstance(header, dict) or header.get("format") != FORMAT:
+            raise ValueError
+    except (IndexError, ValueError):
+        raise CbocError(f"{path} is not a journal of this version of cboc (format {FORMAT}); is it another file?") from None
+    trials: dict[tuple[str, int], Trial] = {}
+    for number, line in enumerate(lines[1:], start=2):
+        try:
+            trial = Trial.from_row(json.loads(line))
+        except (ValueError, TypeError, KeyError):
+            raise CbocError(f"{path}, line {number} is damaged; restore the file, or delete it from that line on.") from None
+        trials[trial.site, trial.number] = trial
+    return header, trials, len(whole)
+
+
+def in_order(trials: Iterable[Trial]) -> tuple[Trial, ...]:
+    """By round, then site: initial trials first."""
+    return tuple(sorted(trials, key=lambda t: (-1 if t.round is None else t.round, t.site, t.number)))

@@ -1,0 +1,105 @@
+"""A whole study in one process: for simulation, benchmarks and trying out (Algorithm 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from cboc.consensus.gate import GateLike
+from cboc.data import Dataset, Direction
+from cboc.errors import CbocError
+from cboc.history import History, Journal, in_order
+from cboc.network.ledger import Ledger
+from cboc.site import Finished, Outcome, Site, Waiting
+from cboc.strategy import Strategy
+from cboc.study import Study
+from cboc.trial import Trial
+
+Experiment = Callable[[dict[str, Any]], Outcome]  # design in natural units -> outcome
+
+
+class ExperimentFailed(Exception):
+    """Raised by an experiment that gave no result; the trial is recorded as failed and the study goes on."""
+
+
+def simulate(
+    study: Study,
+    experiments: Mapping[str, Experiment],
+    *,
+    direction: Direction | Mapping[str, Direction],
+    seed: int = 0,
+    initial: int | None = None,
+    data: Mapping[str, Dataset] | None = None,
+    strategy: Strategy | None = None,
+    gate: GateLike | None = None,
+    stop_below: float = 0.0,
+    journal: str | Path | None = None,
+    on_trial: Callable[[Trial], None] | None = None,
+) -> History:
+    """Run every site's experiments round by round until all budgets are spent.
+
+    With a `journal` every step is on disk at once, and calling again with the same arguments continues where the file ends,
+    bit for bit. Working alone is `Study(..., rule="identity")` with the same seed.
+    """
+    if missing := [site for site in study.sites if site not in experiments]:
+        raise CbocError(f"every site needs an experiment, a function of the design; {missing[0]} has none.")
+    directions = dict.fromkeys(study.sites, direction) if isinstance(direction, str) else dict(direction)
+    book = None if journal is None else Journal(journal, {"study": study.agreement(), "seed": seed, "directions": directions})
+    ledger = Ledger(study)
+    sites = [
+        Site(
+            study,
+            name,
+            ledger,
+            direction=directions[name],
+            data=None if data is None else data.get(name),
+            initial=initial,
+            strategy=strategy,
+            gate=gate,
+            seed=seed,
+            stop_below=stop_below,
+            trials=() if book is None else book.trials(name),
+            save=None if book is None else book.append,
+        )
+        for name in study.sites
+    ]
+    try:
+        _replay(sites, ledger)
+        _run(sites, experiments, on_trial)
+    finally:
+        if book is not None:
+            book.close()
+    return History(study, directions, in_order(trial for site in sites for trial in site.trials))
+
+
+def _run(sites: list[Site], experiments: Mapping[str, Experiment], on_trial: Callable[[Trial], None] | None) -> None:
+    """Each pass: everybody proposes, then everybody whose round has closed runs what was agreed."""
+    while active := [site for site in sites if not site.is_finished]:
+        for site in active:
+            with suppress(Finished):
+                site.propose()
+        for site in active:
+            with suppress(Finished, Waiting):
+                trial = _run_trial(site, site.ask(), experiments[site.name])
+                if on_trial is not None:
+                    on_trial(trial)
+
+
+def _run_trial(site: Site, trial: Trial, experiment: Experiment) -> Trial:
+    try:
+        outcome = experiment(trial.design(site.study.space))
+    except ExperimentFailed as failure:
+        return site.fail(trial, str(failure))
+    return site.tell(trial, outcome)
+
+
+def _replay(sites: list[Site], ledger: Ledger) -> None:
+    """Hand in again what was proposed before the interruption, round by round, and let go who had stopped."""
+    proposals = [site.proposal(trial) for site in sites for trial in site.trials if trial.round is not None]
+    for proposal in sorted(proposals, key=lambda proposal: (proposal.round, proposal.site)):
+        ledger.submit(proposal)
+    for site in sites:
+        if site.is_content:
+            ledger.leave(site.name)

@@ -1,0 +1,350 @@
+"""What a parameter may be, and where its values lie in [0, 1]: Float, Int and Choice.
+
+A number v is one unit coordinate, u = (v - low) / (high - low), or the same with log10 of all three. With a step, only
+the grid low, low + step, ... <= high exists. A choice among m options is m coordinates, one of them 1 and the others 0,
+so that a weighted mean of designs is a vote by weight.
+
+Messages here do not know the parameter's name; the Space that holds it puts the name in front.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, fields
+from fractions import Fraction
+from functools import cached_property
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cboc.arrays import Array
+from cboc.errors import CbocError, did_you_mean
+
+TOLERANCE = 1e-9  # distances in the unit cube below this are rounding
+MOST_LEVELS = 1_000_000
+
+
+@dataclass(frozen=True)
+class _Number:
+    """What Float and Int share: the scale and the grid."""
+
+    _noun: ClassVar[str]
+
+    low: float
+    high: float
+    log: bool = False
+    step: float | None = None
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        kind = type(self).__name__
+        _check_unit(self.unit)
+        if not isinstance(self.log, bool):
+            raise CbocError(f"log is True or False, but {self.log!r} came.")
+        if not (self.low < self.high and math.isfinite(self.high - self.low)):
+            raise CbocError(
+                f"{kind} needs low < high, both finite, but low = {self.low!r} and high = {self.high!r} came."
+            )
+        if self.log and self.low <= 0:
+            raise CbocError(f"a log scale needs low > 0, but low = {self.low!r} came; raise low or leave log out.")
+        if self.step is not None:
+            self._check_step(self.step)
+
+    def _check_step(self, step: float) -> None:
+        if not 0 < step <= self.high - self.low:
+            raise CbocError(f"step lies between 0 and high - low = {_plain(self.high - self.low)}, but {step!r} came.")
+        if (self.high - self.low) / step >= MOST_LEVELS:
+            raise CbocError(
+                f"a grid has at most {MOST_LEVELS:,} levels, but a step of {_plain(step)} from {_plain(self.low)} to "
+                f"{_plain(self.high)} makes more; use a larger step, or a Float without one."
+            )
+
+    @property
+    def size(self) -> int:
+        """Number of unit coordinates."""
+        return 1
+
+    @property
+    def width(self) -> float:
+        """What the unit coordinate spans: high - low, or log10(high / low)."""
+        return math.log10(self.high) - math.log10(self.low) if self.log else self.high - self.low
+
+    @cached_property
+    def levels(self) -> Array:
+        """The grid in natural units; empty for a continuous parameter."""
+        if self.step is None:
+            return np.empty(0)
+        # In exact decimals, so that three steps of 0.1 are the 0.3 that people write.
+        low, high, step = (Fraction(repr(value)) for value in (self.low, self.high, self.step))
+        scale = math.lcm(low.denominator, step.denominator)
+        first, stride = int(low * scale), int(step * scale)
+        return np.array([(first + k * stride) / scale for k in range((high - low) // step + 1)])
+
+    @cached_property
+    def grid(self) -> Array | None:
+        """The grid in the unit cube, or None for a continuous parameter."""
+        return None if self.step is None else self._scaled(self.levels)
+
+    def _scaled(self, values: Array) -> Array:
+        low, high = self.low, self.high
+        if self.log:
+            low, high, values = math.log10(low), math.log10(high), np.log10(values)
+        return (values - low) / (high - low)
+
+    def natural(self, u: Array) -> Array:
+        """Natural values of unit coordinates in [0, 1], of any shape; exactly low at 0 and high at 1."""
+        if self.grid is not None:
+            return self.levels[nearest_level(self.grid, u)]
+        if self.log:
+            inside = 10.0 ** ((1 - u) * math.log10(self.low) + u * math.log10(self.high))
+            return np.where(u <= 0, self.low, np.where(u >= 1, self.high, inside.clip(self.low, self.high)))
+        return ((1 - u) * self.low + u * self.high).clip(self.low, self.high)
+
+    def to_unit(self, value: object) -> Array:  # (1,)
+        """The unit coordinate of a value, checked against bounds and grid."""
+        number = _as_number(value)
+        if number is None or (self.log and number <= 0):
+            raise self._unexpected(value)
+        u = self._scaled(np.array([number]))
+        if not -TOLERANCE <= u[0] <= 1 + TOLERANCE:
+            raise self._unexpected(value)
+        if self.grid is None or self.step is None:
+            return u.clip(0.0, 1.0)
+        k = nearest_level(self.grid, u)
+        level = self.levels[k[0]]
+        if abs(level - number) > 1e-6 * self.step:
+            raise self._unexpected(value, end=f"; the nearest is {_plain(level)}.")
+        return self.grid[k]
+
+    def spread(self, u: Array) -> Array:  # (n,) -> (n, 1)
+        """Uniform numbers in [0, 1) to values that are equally likely."""
+        values: Array = u if self.grid is None else self.grid[(u * len(self.grid)).astype(int)]
+        return values[:, None]
+
+    def _unexpected(self, value: object, end: str = ".") -> CbocError:
+        unit = f" {self.unit}" if self.unit else ""
+        step = f" in steps of {_plain(self.step)}" if self.step is not None and self.step != 1 else ""
+        allowed = f"{self._noun} from {_plain(self.low)} to {_plain(self.high)}{unit}{step}"
+        return CbocError(f"expected {allowed}, but {_shown(value)} came{end}")
+
+
+@dataclass(frozen=True)
+class Float(_Number):
+    """A real number between low and high, on a grid if a step is given."""
+
+    _noun: ClassVar[str] = "a number"
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high", "step"):
+            value = getattr(self, name)
+            if not (name == "step" and value is None):
+                object.__setattr__(self, name, _bound(name, value))
+        super().__post_init__()
+
+    def from_unit(self, u: Array) -> float:  # (1,)
+        """The natural value of a unit coordinate."""
+        return float(self.natural(u)[0])
+
+    def read(self, text: str) -> float:
+        """The value that a cell of a table means."""
+        try:
+            return float(text)
+        except ValueError:
+            raise self._unexpected(text) from None
+
+
+@dataclass(frozen=True)
+class Int(_Number):
+    """A whole number low, low + step, ... <= high."""
+
+    _noun: ClassVar[str] = "a whole number"
+
+    low: int
+    high: int
+    log: bool = False
+    step: int = 1
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        for name in ("low", "high", "step"):
+            value = _bound(name, getattr(self, name))
+            if value != round(value) or abs(value) > 2**53:
+                raise CbocError(
+                    f"{name} of an Int is a whole number below 2^53, but {_shown(getattr(self, name))} came."
+                )
+            object.__setattr__(self, name, int(value))
+        super().__post_init__()
+
+    def from_unit(self, u: Array) -> int:  # (1,)
+        """The natural value of a unit coordinate."""
+        return int(self.natural(u)[0])
+
+    def read(self, text: str) -> int:
+        """The value that a cell of a table means."""
+        try:
+            value = float(text)
+        except ValueError:
+            raise self._unexpected(text) from None
+        if not value.is_integer():
+            raise self._unexpected(text)
+        return int(value)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One of a few options: strings, numbers or booleans."""
+
+    options: tuple[str | float | bool, ...]
+    unit: str = ""
+
+    def __post_init__(self) -> None:
+        _check_unit(self.unit)
+        if isinstance(self.options, str | Mapping) or not hasattr(self.options, "__iter__"):
+            raise CbocError(f"options are a list such as ['water', 'ethanol'], but {self.options!r} came.")
+        options = tuple(_plain_scalar(option) for option in self.options)
+        object.__setattr__(self, "options", options)
+        if len(options) < 2:
+            raise CbocError(f"a Choice needs at least 2 options, but {list(options)!r} came.")
+        for i, option in enumerate(options):
+            _check_option(option)
+            if any(option == other or str(option) == str(other) for other in options[:i]):
+                raise CbocError(f"options must differ, but {option!r} came twice.")
+
+    @property
+    def size(self) -> int:
+        """Number of unit coordinates."""
+        return len(self.options)
+
+    def to_unit(self, value: object) -> Array:  # (m,)
+        """The one-hot coordinates of an option."""
+        value = _plain_scalar(value)
+        for k, option in enumerate(self.options):
+            if option == value and isinstance(option, bool) == isinstance(value, bool):
+                return np.eye(1, self.size, k).ravel()
+        raise self._unexpected(value)
+
+    def from_unit(self, u: Array) -> str | float | bool:  # (m,)
+        """The option with the largest coordinate."""
+        return self.options[winner(u)]
+
+    def read(self, text: str) -> str | float | bool:
+        """The option that a cell of a table means."""
+        for option in self.options:
+            if text == str(option) or (isinstance(option, bool) and text.lower() == str(option).lower()):
+                return option
+        for option in self.options:
+            if not isinstance(option, str | bool) and _as_float(text) == option:
+                return option
+        raise self._unexpected(text)
+
+    def spread(self, u: Array) -> Array:  # (n,) -> (n, m)
+        """Uniform numbers in [0, 1) to options that are equally likely."""
+        one_hot: Array = np.eye(self.size)[(u * self.size).astype(int)]
+        return one_hot
+
+    def _unexpected(self, value: object) -> CbocError:
+        return CbocError(f"unknown option {value!r}; {did_you_mean(str(value), map(str, self.options))}")
+
+
+Parameter = Float | Int | Choice
+KINDS: dict[str, type[Float] | type[Int] | type[Choice]] = {"float": Float, "int": Int, "choice": Choice}
+
+
+def nearest_level(grid: Array, u: Array) -> NDArray[np.intp]:
+    """Index of the grid level nearest to u, the lower one half way."""
+    return np.searchsorted((grid[1:] + grid[:-1]) / 2, u)
+
+
+def winner(votes: Array) -> int:
+    """Index of the largest vote; the first one on ties, where a tie does not hang on the last bit of a sum."""
+    return int(np.argmax(votes >= votes.max() - TOLERANCE))
+
+
+def as_parameter(value: object) -> Parameter:
+    """A parameter from itself, from a shorthand, (20, 90) or ['a', 'b'], or from a dictionary of its fields."""
+    if isinstance(value, Float | Int | Choice):
+        return value
+    if isinstance(value, Mapping):
+        return _from_fields(value)
+    if isinstance(value, tuple | list):
+        if len(value) == 2 and all(_as_number(item) is not None for item in value):
+            return Float(*value)
+        if value and all(isinstance(item, str) for item in value):
+            return Choice(tuple(value))
+    raise CbocError(
+        f"expected Float, Int, Choice, a pair of numbers or a list of strings, but {value!r} came; "
+        "write Choice([...]) for a list of numbers."
+    )
+
+
+def _from_fields(given: Mapping[str, Any]) -> Parameter:
+    kind = given.get("type", "choice" if "options" in given else "float")
+    if kind not in KINDS:
+        raise CbocError(f"unknown type {kind!r}; {did_you_mean(str(kind), KINDS)}")
+    known = {field.name: field.default for field in fields(KINDS[kind])}
+    for key in given:
+        if key not in known and key != "type":
+            raise CbocError(f"unknown key '{key}' for type {kind}; {did_you_mean(str(key), known)}")
+    for key, default in known.items():
+        if default is MISSING and key not in given:
+            raise CbocError(f"type {kind} needs '{key}', which is missing.")
+    return KINDS[kind](**{key: value for key, value in given.items() if key != "type"})
+
+
+def to_fields(parameter: Parameter) -> dict[str, Any]:
+    """The dictionary that as_parameter turns back into an equal parameter; plain enough for JSON and TOML."""
+    kind = next(name for name, cls in KINDS.items() if isinstance(parameter, cls))
+    values = {field.name: getattr(parameter, field.name) for field in fields(parameter)}
+    changed = {field.name: values[field.name] for field in fields(parameter) if values[field.name] != field.default}
+    if isinstance(parameter, Choice):
+        changed["options"] = list(parameter.options)
+    return {"type": kind, **changed}
+
+
+def _check_unit(unit: object) -> None:
+    if not isinstance(unit, str):
+        raise CbocError(f"unit is a string such as '°C', but {unit!r} came.")
+
+
+def _check_option(option: object) -> None:
+    if isinstance(option, str):
+        if not option or option != option.strip():
+            raise CbocError(f"an option neither is empty nor begins or ends with a space, but {option!r} came.")
+    elif not isinstance(option, bool | int | float) or not math.isfinite(option):
+        raise CbocError(f"an option is a string, a finite number or a boolean, but {option!r} came.")
+
+
+def _bound(name: str, value: object) -> float:
+    number = _as_number(value)
+    if number is None:
+        raise CbocError(f"{name} is a finite number, but {_shown(value)} came.")
+    return number
+
+
+def _as_number(value: object) -> float | None:
+    """The finite float a value is, or None; True and False are not numbers here."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+        return None
+    return float(value)
+
+
+def _as_float(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _plain_scalar(value: Any) -> Any:
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _shown(value: object) -> str:
+    return repr(_plain_scalar(value))
+
+
+def _plain(value: float) -> str:
+    return f"{value:.12g}"

@@ -1,0 +1,313 @@
+"""A site: one lab, robot or simulation team, with its private data. The one stateful class.
+
+    trial = site.ask()          # proposes, waits for the round to close, passes the gate
+    site.tell(trial, y)         # the outcome stays here
+
+Everything a site does follows from its trials and its seed: given the same trials it asks for the same design, in this
+process or the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
+from math import exp, isfinite
+from typing import Any, cast
+from zlib import crc32
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.consensus.gate import Gate, GateLike
+from cboc.consensus.matrix import quantise
+from cboc.data import Best, Dataset, Direction
+from cboc.errors import CbocError
+from cboc.messages import Proposal
+from cboc.network.ledger import Network, RoundClosed
+from cboc.strategy import Situation, Strategy, default
+from cboc.study import Study
+from cboc.trial import Decision, Status, Trial
+from cboc.utility.maximise import maximise
+from cboc.utility.utility import Utility
+
+Outcome = float | tuple[float, float]  # y, or (mean, standard error)
+
+
+class Waiting(CbocError):
+    """The round is still open; ask again when the others have proposed."""
+
+
+class Finished(CbocError):
+    """The budget is used, or the utility fell below the site's own threshold."""
+
+
+class Site:
+    """One participant of a study.
+
+    `direction` says whether outcomes are to be maximised or minimised. `data` are results from before the study; with less
+    than `initial` of them the site starts with space-filling designs of its own (default: 5 per dimension, as in the
+    paper). `stop_below` ends the site's part when its largest utility falls below it (the theory's kappa; 0 is never).
+    `trials` continues where an earlier process stopped, and `save` is called with every trial that changes.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        name: str,
+        network: Network,
+        *,
+        direction: Direction,
+        data: Dataset | None = None,
+        initial: int | None = None,
+        strategy: Strategy | None = None,
+        gate: GateLike | None = None,
+        seed: int = 0,
+        stop_below: float = 0.0,
+        trials: Iterable[Trial] = (),
+        save: Callable[[Trial], None] | None = None,
+    ) -> None:
+        study.index(name)
+        if direction not in ("maximise", "minimise"):
+            raise CbocError(f"site '{name}': direction is 'maximise' or 'minimise'; this is {direction!r}.")
+        self.study, self.name, self.network, self.direction = study, name, network, direction
+        self.data = Dataset.empty(study.space.dimension, direction=direction) if data is None else data
+        if self.data.direction != direction:
+            raise CbocError(f"site '{name}' is to {direction}, but its data say {self.data.direction}; make them agree.")
+        self.initial = max(0, (5 * study.space.dimension if initial is None else initial) - len(self.data))
+        self.strategy = strategy or default()
+        self.gate = Gate() if gate is None else gate
+        self.seed = seed
+        self.stop_below = stop_below
+        self.trials: list[Trial] = list(trials)
+        self._save = save
+        self._utility: tuple[int, Utility] | None = None  # of the proposal with this number
+
+    # ------------------------------------------------------------------------------------------ what the site knows
+
+    @property
+    def dataset(self) -> Dataset:
+        """All outcomes so far; private."""
+        told = [trial for trial in self.trials if trial.status == Status.COMPLETE]
+        failed = [trial.x for trial in self.trials if trial.status == Status.FAILED]
+        if not told and not failed:
+            return self.data
+        D = self.study.space.dimension
+        return self.data + Dataset(
+            np.array([trial.x for trial in told]).reshape(-1, D),
+            np.array([trial.y for trial in told]),
+            sem=np.array([np.nan if trial.sem is None else trial.sem for trial in told]),
+            failures=np.array(failed).reshape(-1, D),
+            direction=self.direction,
+        )
+
+    @property
+    def best(self) -> Best:
+        return self.dataset.best
+
+    @property
+    def best_design(self) -> dict[str, Any]:
+        return self.study.space.from_unit(self.best.x)
+
+    @property
+    def rounds(self) -> int:
+        """Rounds entered so far."""
+        return sum(trial.round is not None for trial in self.trials)
+
+    @property
+    def is_finished(self) -> bool:
+        """Nothing left to ask for: the budget is spent, or the utility fell below the threshold."""
+        if self._open is not None:
+            return False
+        return self.rounds >= self.study.budget(self.name) or self.is_content
+
+    @property
+    def is_content(self) -> bool:
+        """Whether the utility fell below the threshold."""
+        last = next((t.log_worth for t in reversed(self.trials) if t.log_worth is not None), None)
+        return last is not None and self.stop_below > 0.0 and exp(last) < self.stop_below
+
+    @property
+    def _open(self) -> Trial | None:
+        """The trial that is proposed or to be run, if there is one."""
+        return next((t for t in reversed(self.trials) if t.status in (Status.PROPOSED, Status.PENDING)), None)
+
+    # ------------------------------------------------------------------------------------------------- asking
+
+    def ask(self) -> Trial:
+        """The next experiment. The same one again until it is told, failed or abandoned.
+
+        Raises `Waiting` while other sites have not proposed yet, `Finished` when there is nothing left to do.
+        """
+        trial = self.propose()
+        if trial.status == Status.PENDING:
+            return trial
+        return self._agree(trial)
+
+    def propose(self) -> Trial:
+        """Compute this round's proposal and hand it in; called by `ask`, or before it where several sites share a process."""
+        trial = self._open
+        if trial is None:
+            if self.is_finished:
+                raise Finished(f"site '{self.name}' has finished its {self.rounds} of {self.study.budget(self.name)} rounds.")
+            trial = self._initial_trial() if len(self.trials) < self.initial else self._proposed_trial()
+        if trial.status == Status.PROPOSED and self.is_content:
+            self._keep(replace(trial, status=Status.ABANDONED, round=None, note="the largest utility is below the threshold"))
+            self.network.leave(self.name)
+            raise Finished(f"site '{self.name}' stops: its largest utility fell below {self.stop_below:g}.")
+        return self._hand_in(trial) if trial.status == Status.PROPOSED else trial
+
+    def _initial_trial(self) -> Trial:
+        number = len(self.trials)
+        spread = self.study.space.sample(self.initial, self._rng(0))[number]
+        x = tuple(self.study.space.project(quantise(spread)).tolist())
+        return self._keep(Trial(self.name, number, Status.PENDING, decision=Decision.INITIAL, proposed=x))
+
+    def _proposed_trial(self) -> Trial:
+        """x_k(t) = argmax U_k, and what the strategy wants to remember."""
+        number, space = len(self.trials), self.study.space
+        rng = self._rng(number)
+        x, worth, memory = self._search(number, rng)
+        x = quantise(np.clip(x, 0.0, 1.0))
+        x = x if space.is_box and space.is_continuous else quantise(space.project(x))
+        return self._keep(
+            Trial(
+                self.name,
+                number,
+                Status.PROPOSED,
+                round=self._next_round,
+                proposed=tuple(x.tolist()),
+                log_worth=worth,
+                warm_start=memory,
+            )
+        )
+
+    def _search(self, number: int, rng: np.random.Generator) -> tuple[Array, float, tuple[float, ...] | None]:
+        dataset, space = self.dataset, self.study.space
+        if len(dataset) + len(dataset.failures) == 0:
+            return space.sample(1, rng)[0], 0.0, None
+        utility = self._build(number, rng)
+        x, _ = maximise(utility, space, rng)
+        memory = getattr(utility, "warm_start", None)
+        return x, float(utility.log_worth(x[None])[0]), None if memory is None else tuple(np.asarray(memory).tolist())
+
+    def _build(self, number: int, rng: np.random.Generator) -> Utility:
+        """The utility behind trial `number`, from the trials before it; rebuilt after a restart."""
+        if self._utility is None or self._utility[0] != number:
+            earlier = self.trials[:number]
+            memory = next((t.warm_start for t in reversed(earlier) if t.warm_start is not None), None)
+            pending = np.array([t.x for t in earlier if t.status == Status.PENDING]).reshape(-1, self.study.space.dimension)
+            situation = Situation(self.dataset, self.study.space, pending, memory)
+            self._utility = (number, self.strategy(situation, rng))
+        return self._utility[1]
+
+    @property
+    def _next_round(self) -> int:
+        return max((t.round + 1 for t in self.trials if t.round is not None), default=0)
+
+    def _hand_in(self, trial: Trial) -> Trial:
+        try:
+            self.network.submit(self.proposal(trial))
+        except RoundClosed:
+            return self._keep(replace(trial, status=Status.PENDING, decision=Decision.LATE))
+        return trial
+
+    def proposal(self, trial: Trial) -> Proposal:
+        """What leaves the site for this trial, and nothing else: the design, and S_k where the rule compares rewards."""
+        reward = exp(cast(float, trial.log_worth)) if self.study.needs_rewards else None
+        return Proposal(self.name, cast(int, trial.round), cast(tuple[float, ...], trial.proposed), reward)
+
+    def _agree(self, trial: Trial) -> Trial:
+        """The consensus comes back; project it, and let the gate decide."""
+        design = self.network.design(self.name, cast(int, trial.round))
+        if design is None:
+            raise Waiting(f"round {trial.round} is still open: other sites have yet to propose; ask again later.")
+        if design.x == trial.proposed:
+            agreed, worth = design.array, cast(float, trial.log_worth)
+        else:
+            agreed = self.study.space.project(design.array)
+            worth = float(self._build(trial.number, self._rng(trial.number)).log_worth(agreed[None])[0])
+        is_followed = self.gate(worth, cast(float, trial.log_worth))
+        return self._keep(
+            replace(
+                trial,
+                status=Status.PENDING,
+                decision=Decision.FOLLOWED if is_followed else Decision.DECLINED,
+                agreed=tuple(agreed.tolist()),
+                weights=design.weights,
+                leader=design.leader,
+                log_worth_agreed=worth,
+            )
+        )
+
+    # ------------------------------------------------------------------------------------------------- telling
+
+    def tell(self, trial: Trial, y: Outcome, *, ran: Mapping[str, Any] | None = None) -> Trial:
+        """The outcome of a trial: a number, or (mean, standard error). `ran` names the design if another one was run."""
+        mean, sem = self._outcome(y)
+        executed = trial.x if ran is None else self.study.space.to_unit(ran)
+        told = replace(
+            self._known(trial),
+            status=Status.COMPLETE,
+            executed=tuple(executed.tolist()),
+            y=mean,
+            sem=sem,
+            note="" if ran is None else "another design was run",
+        )
+        before = self.trials[trial.number]
+        if before.status == Status.COMPLETE:
+            if (before.y, before.sem, before.executed) == (told.y, told.sem, told.executed):
+                return before
+            raise CbocError(f"trial {trial.number} of '{self.name}' was told {before.y:g} already; {mean:g} came now.")
+        self._refuse_abandoned(before)
+        return self._keep(told)
+
+    def fail(self, trial: Trial, reason: str = "") -> Trial:
+        """The experiment gave no result. Its design counts as a bad one; `tell` it later if a repeat succeeds."""
+        known = self._known(trial)
+        if known.status == Status.COMPLETE:
+            raise CbocError(f"trial {trial.number} of '{self.name}' has a result already, {known.y:g}; it cannot fail now.")
+        self._refuse_abandoned(known)
+        return self._keep(replace(known, status=Status.FAILED, executed=tuple(known.x.tolist()), note=reason))
+
+    def abandon(self, trial: Trial) -> Trial:
+        """Never mind: the trial is not run, and nothing is learned from it."""
+        known = self._known(trial)
+        if known.status == Status.COMPLETE:
+            raise CbocError(f"trial {trial.number} of '{self.name}' has a result already; it cannot be abandoned.")
+        return self._keep(replace(known, status=Status.ABANDONED))
+
+    def _known(self, trial: Trial) -> Trial:
+        if trial.site != self.name or not 0 <= trial.number < len(self.trials):
+            raise CbocError(f"trial {trial.number} of '{trial.site}' was not asked for by site '{self.name}'.")
+        known = self.trials[trial.number]
+        if known.status == Status.PROPOSED:
+            raise CbocError(f"trial {trial.number} of '{self.name}' has no agreed design yet; ask() first.")
+        return known
+
+    def _refuse_abandoned(self, trial: Trial) -> None:
+        if trial.status == Status.ABANDONED:
+            raise CbocError(f"trial {trial.number} of '{self.name}' was abandoned and takes no result; ask() for another.")
+
+    def _outcome(self, y: Outcome) -> tuple[float, float | None]:
+        try:
+            mean, sem = (float(part) for part in y) if isinstance(y, tuple | list) else (float(y), None)
+        except (TypeError, ValueError):
+            raise CbocError(f"an outcome is a number, or (mean, standard error); site '{self.name}' was told {y!r}.") from None
+        if not isfinite(mean) or (sem is not None and not (isfinite(sem) and sem >= 0.0)):
+            raise CbocError(
+                f"an outcome is a finite number; site '{self.name}' was told {y!r}. If the experiment failed, use fail(trial)."
+            )
+        return mean, sem
+
+    def _keep(self, trial: Trial) -> Trial:
+        if trial.number == len(self.trials):
+            self.trials.append(trial)
+        else:
+            self.trials[trial.number] = trial
+        if self._save is not None:
+            self._save(trial)
+        return trial
+
+    def _rng(self, number: int) -> np.random.Generator:
+        """The randomness of one trial: a function of seed, site and number alone."""
+        return np.random.default_rng([self.seed, crc32(self.name.encode()), number])

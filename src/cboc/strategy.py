@@ -1,0 +1,73 @@
+"""How a site turns what it knows into a utility: the seam for other people's surrogates and acquisitions.
+
+A strategy is any function `(Situation, rng) -> Utility`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.data import Dataset
+from cboc.space import Space
+from cboc.surrogate.fitting import PAPER, Model, fit
+from cboc.surrogate.gp import GP
+from cboc.utility.improvement import EI, LogEI
+from cboc.utility.utility import Utility
+
+
+@dataclass(frozen=True)
+class Situation:
+    """What a site knows when it is asked for a proposal; nothing of it leaves the site."""
+
+    dataset: Dataset
+    space: Space
+    pending: Array = field(default_factory=lambda: np.empty((0, 0)))  # designs under way (p, D)
+    warm_start: tuple[float, ...] | None = None  # what the last utility left in `.warm_start`
+
+
+Strategy = Callable[[Situation, np.random.Generator], Utility]
+
+FRESH_LOOK = 8  # every so many points the hyper-parameters are searched from several starts
+LOOKS = 3
+
+
+@dataclass(frozen=True)
+class Bayesian:
+    """A Gaussian process and a utility on it.
+
+    A failed experiment counts as an outcome as bad as the worst that worked (the floor padding of Wakabayashi et al.,
+    npj Comput. Mater. 2022): the surrogate then avoids its surroundings without inventing a scale for failure.
+    """
+
+    utility: Callable[[GP, np.random.Generator], Utility] = lambda gp, _: LogEI(gp)
+    model: Model = field(default_factory=Model)
+
+    def surrogate(self, situation: Situation) -> GP:
+        """The fitted Gaussian process, with failures padded and experiments under way believed."""
+        data = situation.dataset
+        floor = data.score.min() if len(data) else 0.0
+        X = np.vstack([data.X, data.failures])
+        y = np.append(data.score, np.full(len(data.failures), floor))
+        sem = np.append(data.sem, np.full(len(data.failures), np.nan))
+        warm = situation.warm_start
+        looks = LOOKS if warm is None or len(y) % FRESH_LOOK == 0 else 1
+        start = None if warm is None else np.array(warm)
+        gp = fit(X, y, sem=sem, model=self.model, widths=situation.space.widths, warm_start=start, starts=looks)
+        return gp.believe(situation.pending) if len(situation.pending) else gp
+
+    def __call__(self, situation: Situation, rng: np.random.Generator) -> Utility:
+        return self.utility(self.surrogate(situation), rng)
+
+
+def default() -> Bayesian:
+    """Matern-5/2, dimension-scaled prior, compressed outcomes, LogEI."""
+    return Bayesian()
+
+
+def paper() -> Bayesian:
+    """The surrogate and utility of the paper's experiments: 2023 defaults on raw inputs and outcomes, plain EI."""
+    return Bayesian(utility=lambda gp, _: EI(gp), model=PAPER)

@@ -1,0 +1,154 @@
+"""What all parties agree on before the first round."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, cast
+
+import numpy as np
+
+from cboc.arrays import Array, Mask
+from cboc.consensus import graph as graphs
+from cboc.consensus.rules import Fixed, Identity, Leader, Round, Rule, Uniform
+from cboc.errors import CbocError, did_you_mean
+from cboc.space import Space
+
+RULES: dict[str, type[Identity] | type[Uniform] | type[Leader]] = {
+    "identity": Identity,
+    "uniform": Uniform,
+    "leader": Leader,
+}
+GRAPHS = {"complete": graphs.complete, "ring": graphs.ring, "star": graphs.star}
+
+
+@dataclass(frozen=True)
+class Study:
+    """Several sites, one space, one rule.
+
+    `horizon` is the number of rounds T; a site with a budget of its own goes by that. `rule` and `graph` are names or
+    values: a rule is any function of a `Round`, a graph any list of pairs of site names. `quorum` is how many sites must
+    be in before a round may be closed without the rest.
+    """
+
+    space: Space
+    sites: tuple[str, ...]
+    horizon: int
+    rule: Rule | str = "uniform"
+    graph: str | Sequence[tuple[str, str]] = "complete"
+    budgets: Mapping[str, int] = field(default_factory=dict)
+    quorum: int = 1
+    name: str = "study"
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.space, Space):
+            object.__setattr__(self, "space", Space(self.space))
+        object.__setattr__(self, "sites", tuple(self.sites))
+        object.__setattr__(self, "budgets", dict(self.budgets))
+        self._check_sites()
+        if isinstance(self.rule, str):
+            if self.rule not in RULES:
+                raise CbocError(f"'{self.rule}' is not a rule; {did_you_mean(self.rule, RULES)}")
+            object.__setattr__(self, "rule", RULES[self.rule]())
+        if isinstance(self.rule, Fixed) and len(self.rule.matrix) != len(self.sites):
+            raise CbocError(f"the fixed matrix is for {len(self.rule.matrix)} sites; this study has {len(self.sites)}.")
+        self._check_graph()
+
+    def _check_sites(self) -> None:
+        if not self.sites:
+            raise CbocError("a study needs at least one site, and none was named; add sites=['lab-a', 'lab-b'].")
+        for name in self.sites:
+            if not isinstance(name, str) or not name.strip():
+                raise CbocError(f"a site's name is a word; {name!r} is not.")
+            if self.sites.count(name) > 1:
+                raise CbocError(f"every site has a name of its own; '{name}' is there {self.sites.count(name)} times.")
+        for name, budget in [("horizon", self.horizon), *self.budgets.items()]:
+            if name != "horizon" and name not in self.sites:
+                raise CbocError(f"a budget is given for '{name}', which is no site; {did_you_mean(name, self.sites)}")
+            if not isinstance(budget, int) or isinstance(budget, bool) or budget < 1:
+                raise CbocError(f"{name}: a number of experiments is a whole number from 1; this is {budget!r}.")
+        if not 1 <= self.quorum <= len(self.sites):
+            raise CbocError(f"the quorum is between 1 and the {len(self.sites)} sites; this is {self.quorum}.")
+
+    def _check_graph(self) -> None:
+        if isinstance(self.graph, str):
+            if self.graph not in GRAPHS:
+                raise CbocError(f"'{self.graph}' is not a graph; {did_you_mean(self.graph, GRAPHS)}")
+        else:
+            object.__setattr__(self, "graph", tuple((a, b) for a, b in self.graph))
+            for name in (name for edge in self.graph for name in edge):
+                self.index(name)
+        if missing := graphs.unreached(self.links):
+            names = ", ".join(self.sites[k] for k in missing)
+            raise CbocError(
+                f"the graph has to join all sites, and no path leads from {self.sites[0]} to {names}; "
+                "add an edge, or make two studies."
+            )
+
+    @cached_property
+    def links(self) -> Mask:
+        """(K, K) who may talk to whom."""
+        if isinstance(self.graph, str):
+            return GRAPHS[self.graph](len(self.sites))
+        return graphs.from_edges(len(self.sites), [(self.index(a), self.index(b)) for a, b in self.graph])
+
+    @property
+    def needs_rewards(self) -> bool:
+        """Whether the rule asks for the scalar S_k beside the design."""
+        return bool(getattr(self.rule, "needs_rewards", False))
+
+    def matrix(self, round: Round) -> Array:
+        """W by the rule, before rebalancing."""
+        rule = cast(Rule, self.rule)
+        return np.asarray(rule(round), dtype=float)
+
+    def leader(self, round: Round) -> str | None:
+        """Who leads, where the rule has a leader."""
+        if not isinstance(self.rule, Leader):
+            return None
+        leader = self.rule.leader(round)
+        return None if leader is None else self.sites[leader]
+
+    @cached_property
+    def _numbers(self) -> dict[str, int]:
+        return {site: k for k, site in enumerate(self.sites)}
+
+    def index(self, site: str) -> int:
+        if site not in self._numbers:
+            raise CbocError(f"'{site}' is no site of study '{self.name}'; {did_you_mean(site, self.sites)}")
+        return self._numbers[site]
+
+    def budget(self, site: str) -> int:
+        return self.budgets.get(site, self.horizon)
+
+    @cached_property
+    def all_budgets(self) -> Array:
+        """T_k, (K,)."""
+        return np.array([self.budget(site) for site in self.sites], dtype=float)
+
+    def agreement(self) -> dict[str, Any]:
+        """Everything the parties must agree on, as plain data."""
+        names = {cls: name for name, cls in RULES.items()}
+        rule: Any = names.get(type(self.rule))  # type: ignore[arg-type]
+        if isinstance(self.rule, Fixed):
+            rule = [list(row) for row in self.rule.matrix]
+        return {
+            "name": self.name,
+            "space": self.space.to_dict(),
+            "sites": list(self.sites),
+            "horizon": self.horizon,
+            "budgets": {site: self.budget(site) for site in self.sites},
+            "rule": rule or getattr(self.rule, "__qualname__", repr(self.rule)),
+            "graph": self.graph if isinstance(self.graph, str) else [list(edge) for edge in self.graph],
+            "quorum": self.quorum,
+        }
+
+    @property
+    def digest(self) -> str:
+        """A fingerprint of the agreement: two parties with the same one run the same study."""
+        canonical = json.dumps(self.agreement(), sort_keys=True, ensure_ascii=True)
+        return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+

@@ -1,0 +1,203 @@
+"""Hyper-parameters by maximum a posteriori, with the analytic gradient.
+
+    θ               = log [ℓ_1 .. ℓ_D, (s²), v²]
+    log posterior   = -½ (y - m)ᵀα - Σ log L_ii - n/2 log 2π + Σ log prior(θ)
+    ∂/∂θ            = ½ Σ_ij (ααᵀ - K⁻¹)_ij ∂K_ij/∂θ + ∂ log prior/∂θ
+    m               = 1ᵀK⁻¹y / 1ᵀK⁻¹1, profiled out: at its optimum it adds nothing to the gradient
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import log, pi
+
+import numpy as np
+from scipy.linalg.lapack import dpotri, dpotrs
+
+from cboc.arrays import Array
+from cboc.errors import CbocError
+from cboc.surrogate.gp import GP, cholesky, invert_root, squared_distances
+from cboc.surrogate.kernels import Kernel, matern52
+from cboc.surrogate.outcomes import Outcomes, compressed, raw
+from cboc.surrogate.priors import Gamma, LogNormal, Prior, dimension_scaled
+
+TOLERANCE = 1e-5  # of L-BFGS-B, relative to the log posterior: well inside 0.01 for any n
+
+
+@dataclass(frozen=True)
+class Model:
+    """What is believed before any data. The defaults were chosen by benchmarks/solo.py on its tuning seeds."""
+
+    kernel: Kernel = matern52
+    outcomes: Callable[[Array], Outcomes] = compressed
+    lengthscale: Callable[[int], Prior] = dimension_scaled  # of the dimension D
+    outputscale: Prior | None = None  # None: s² = 1, the variance of standardised outcomes
+    noise: Prior = LogNormal(-8.0, 2.0)
+    noise_floor: float = 1e-6
+    shortest: float = 0.025  # bounds of the lengthscales
+    longest: float = 1e3
+    is_natural: bool = False  # lengthscales are judged in natural units instead of the unit cube's
+
+
+PAPER = Model(
+    outcomes=raw,
+    lengthscale=lambda _: Gamma(3.0, 6.0),
+    outputscale=Gamma(2.0, 0.15),
+    noise=Gamma(1.1, 0.05),
+    noise_floor=1e-4,
+    shortest=1e-3,
+    is_natural=True,
+)
+"""BoTorch's defaults of 2023 on raw inputs and raw outcomes, as in the paper's experiments."""
+
+
+def fit(
+    X: Array,
+    y: Array,
+    *,
+    sem: Array | None = None,
+    model: Model | None = None,
+    widths: Array | None = None,
+    warm_start: Array | None = None,
+    starts: int = 1,
+) -> GP:
+    """The Gaussian process with the most probable hyper-parameters, for designs X (n, D) and scores y (n,).
+
+    `sem` holds the standard error of each measurement, NaN where it is to be learned. `widths` are the natural widths of
+    the coordinates, for models that speak of them. `warm_start` is the `theta` of an earlier fit; with `starts` > 1 other
+    starting points are tried as well and the best result is kept.
+    """
+    model = model or Model()
+    if len(X) == 0:
+        raise CbocError("a Gaussian process needs at least one completed experiment, and there is none; tell() one first.")
+    outcomes = model.outcomes(y)
+    targets = outcomes.forward(y)
+    objective = Objective(model, X, targets, None if sem is None else sem * outcomes.slope(y), widths)
+    theta, value = objective.minimise(warm_start, starts)
+    root = cholesky(objective.covariance(theta)[0])
+    mean, alpha = objective.solve(root)
+    return GP(
+        kernel=model.kernel,
+        outcomes=outcomes,
+        X=X,
+        y=targets,
+        lengthscales=np.exp(theta[: X.shape[1]]),
+        signal=objective.signal(theta),
+        noise=float(np.exp(theta[-1])),
+        noises=objective.noises(theta),
+        theta=theta,
+        mean=mean,
+        alpha=alpha,
+        inverse_root=invert_root(root),
+        log_posterior=-value,
+    )
+
+
+class Objective:
+    """θ -> -log posterior and its gradient, for one data set."""
+
+    def __init__(self, model: Model, X: Array, y: Array, sem: Array | None = None, widths: Array | None = None) -> None:
+        n, self.dimension = X.shape
+        self.model = model
+        self.X = X - X.mean(axis=0)  # only differences count, and small numbers keep |x - x'|² exact
+        self.y = y
+        self.targets = np.asfortranarray(np.stack([y, np.ones(n)], axis=1))
+        self.above = np.triu(np.ones((n, n)), 1)
+        self.known = None if sem is None or np.isnan(sem).all() else sem**2
+        self.prior = model.lengthscale(self.dimension)
+        self.log_widths = np.log(widths) if model.is_natural and widths is not None else np.zeros(self.dimension)
+
+    def __call__(self, theta: Array) -> tuple[float, Array]:
+        n, D = self.X.shape
+        K, slope, Xs = self.covariance(theta)
+        root = cholesky(K)
+        mean, alpha = self.solve(root)
+        value = -0.5 * (self.y - mean) @ alpha - np.log(root.diagonal()).sum() - 0.5 * n * log(2.0 * pi)
+
+        G = np.multiply.outer(alpha, alpha)  # ααᵀ - K⁻¹, on and above the diagonal; what is below is never read
+        G -= dpotri(root, lower=1)[0].T
+        diagonal = G.diagonal()
+        learned = diagonal if self.known is None else diagonal[np.isnan(self.known)]
+        slope *= G
+        slope *= self.above
+        gradient = np.empty_like(theta)
+        # ∂K/∂log ℓ_d = -2 s²κ' (x_d - x'_d)²/ℓ_d², and Σ_{i<j} S_ij (x_i - x_j)² = Σ_i (S_i. + S_.i) x_i² - 2 xᵀSx
+        gradient[:D] = (slope.sum(axis=0) + slope.sum(axis=1)) @ (Xs * Xs) - 2.0 * (Xs * (slope @ Xs)).sum(axis=0)
+        gradient[:D] *= -2.0
+        gradient[-1] = 0.5 * np.exp(theta[-1]) * learned.sum()
+        if self.model.outputscale is not None:
+            G *= self.above
+            gradient[-2] = np.vdot(G, K) + 0.5 * diagonal @ (K.diagonal() - self.noises(theta))
+
+        density, derivative = self.log_prior(theta)
+        return -float(value + density), -(gradient + derivative)
+
+    def covariance(self, theta: Array) -> tuple[Array, Array, Array]:
+        """K, the slopes s²κ' (n, n), and X/ℓ."""
+        Xs = self.X * np.exp(-theta[: self.dimension])
+        K, slope = self.model.kernel.profile(squared_distances(Xs))
+        if self.model.outputscale is not None:
+            K *= self.signal(theta)
+            slope *= self.signal(theta)
+        K.flat[:: len(K) + 1] += self.noises(theta)
+        return K, slope, Xs
+
+    def signal(self, theta: Array) -> float:
+        return 1.0 if self.model.outputscale is None else float(np.exp(theta[-2]))
+
+    def noises(self, theta: Array) -> Array:
+        """(n,) the measured variances where known, v² elsewhere; never below the floor."""
+        learned = np.full(len(self.y), np.exp(theta[-1]))
+        if self.known is None:
+            return learned
+        return np.where(np.isnan(self.known), learned, np.maximum(self.known, self.model.noise_floor))
+
+    def solve(self, root: Array) -> tuple[float, Array]:
+        """m and α = K⁻¹(y - m)."""
+        solution = dpotrs(root, self.targets, lower=1)[0]  # K⁻¹[y, 1]
+        mean = float(solution[:, 0].sum() / solution[:, 1].sum())
+        return mean, solution[:, 0] - mean * solution[:, 1]
+
+    def log_prior(self, theta: Array) -> tuple[float, Array]:
+        derivative = np.empty_like(theta)
+        sides, derivative[: self.dimension] = self.prior(theta[: self.dimension] + self.log_widths)
+        noise, derivative[-1] = self.model.noise(theta[-1])
+        density = float(sides.sum() + noise)
+        if self.model.outputscale is not None:
+            signal, derivative[-2] = self.model.outputscale(theta[-2])
+            density += float(signal)
+        return density, derivative
+
+    @property
+    def bounds(self) -> list[tuple[float, float]]:
+        sides = [(log(self.model.shortest) - w, log(self.model.longest) - w) for w in self.log_widths]
+        signal = [] if self.model.outputscale is None else [(log(1e-4), log(1e6))]
+        return [*sides, *signal, (log(self.model.noise_floor), log(1e3))]
+
+    @property
+    def mode(self) -> Array:
+        """The mode of the priors: where a cold fit starts."""
+        signal = [] if self.model.outputscale is None else [log(self.model.outputscale.mode)]
+        return np.array([*(log(self.prior.mode) - self.log_widths), *signal, log(self.model.noise.mode)])
+
+    def starts(self, warm_start: Array | None, count: int) -> Array:
+        """The warm start if there is one, the priors' mode, a short-range one, then the mode disturbed: always the same."""
+        short = self.mode - np.append(np.full(self.dimension, log(2.0)), np.zeros(len(self.mode) - self.dimension))
+        rng = np.random.default_rng(0)
+        disturbed = (self.mode + rng.normal(0.0, 1.0, len(self.mode)) for _ in range(count))
+        rows = [self.mode, short, *disturbed] if warm_start is None else [warm_start, short, self.mode, *disturbed]
+        lower, upper = np.array(self.bounds).T
+        return np.clip(np.array(rows[:count]), lower, upper)
+
+    def minimise(self, warm_start: Array | None, count: int) -> tuple[Array, float]:
+        """The best θ and its -log posterior."""
+        from scipy.optimize import minimize  # here, because it takes half a second to import
+
+        results = [
+            minimize(self, theta, jac=True, method="L-BFGS-B", bounds=self.bounds, options={"ftol": TOLERANCE, "gtol": 1e-2})
+            for theta in self.starts(warm_start, count)
+        ]
+        best = min(results, key=lambda result: float(result.fun))
+        return best.x, float(best.fun)
+

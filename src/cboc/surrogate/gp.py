@@ -1,0 +1,175 @@
+"""The posterior Gaussian process of Sec. 4.4.1, and everything that is read from it.
+
+Notation (docs/notation.md has the whole table):
+
+    X (n, D)   designs in the unit cube            K   = s² κ(r²) + diag(noise) = L Lᵀ
+    ℓ, s², v²  lengthscales, signal, noise         α   = K⁻¹(y - m)
+    k(x)       = s² κ between x and the data       m   the constant mean
+
+    μ(x)   = m + k(x)ᵀα               ∇μ  = Σ_j α_j ∇k_j
+    σ²(x)  = s² - |L⁻¹k(x)|²          ∇σ² = -2 Σ_j [K⁻¹k(x)]_j ∇k_j
+    ∇k_j   = 2 s² κ'(r²) (x - x_j)/ℓ²
+
+`fitting.py` finds the hyper-parameters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dtrtri
+
+from cboc.arrays import Array
+from cboc.surrogate.kernels import Kernel
+from cboc.surrogate.outcomes import Outcomes
+
+
+@dataclass(frozen=True)
+class GP:
+    """A fitted Gaussian process. `moments` speak in standardised units, `predict` in those of the outcomes."""
+
+    kernel: Kernel
+    outcomes: Outcomes
+    X: Array  # (n, D)
+    y: Array  # (n,) standardised
+    lengthscales: Array  # ℓ, (D,)
+    signal: float  # s²
+    noise: float  # v², of a point whose standard error is not known
+    noises: Array = field(repr=False)  # (n,) the variance of each measurement
+    theta: Array = field(repr=False)  # log [ℓ, (s²), v²]: the next fit's warm start
+    mean: float  # m
+    alpha: Array = field(repr=False)  # α, (n,)
+    inverse_root: Array = field(repr=False)  # L⁻¹, (n, n)
+    log_posterior: float
+
+    @cached_property
+    def _scaled(self) -> tuple[Array, Array]:
+        """X/ℓ and the squared norms of its rows."""
+        scaled = self.X / self.lengthscales
+        return scaled, np.einsum("ij,ij->i", scaled, scaled)
+
+    def _correlate(self, Q: Array) -> tuple[Array, Array, Array]:
+        """κ and κ' between Q and the data (q, n), and Q/ℓ."""
+        scaled, norms = self._scaled
+        Qs = Q / self.lengthscales
+        squared = Qs @ scaled.T
+        squared *= -2.0
+        squared += norms
+        squared += np.einsum("ij,ij->i", Qs, Qs)[:, None]
+        np.maximum(squared, 0.0, out=squared)
+        return *self.kernel.profile(squared), Qs
+
+    def moments(self, Q: Array) -> tuple[Array, Array]:
+        """Posterior mean and standard deviation of f at Q (q, D), standardised."""
+        k = self._correlate(Q)[0]
+        k *= self.signal
+        return self.mean + k @ self.alpha, self._sd(k @ self.inverse_root.T)
+
+    def moments_with_gradient(self, Q: Array) -> tuple[Array, Array, Array, Array]:
+        """Mean (q,), sd (q,) and their gradients (q, D)."""
+        k, slope, Qs = self._correlate(Q)
+        k *= self.signal
+        slope *= 2.0 * self.signal
+        v = k @ self.inverse_root.T
+        sd = self._sd(v)
+        d_mean = self._pull(slope * self.alpha, Qs)
+        slope *= v @ self.inverse_root
+        return self.mean + k @ self.alpha, sd, d_mean, self._pull(slope, Qs) / -sd[:, None]
+
+    def _sd(self, v: Array) -> Array:
+        """√(s² - |v|²), kept above the rounding of the subtraction."""
+        variance = self.signal - np.einsum("ij,ij->i", v, v)
+        return np.sqrt(np.maximum(variance, 1e-12 * self.signal))
+
+    def _pull(self, weights: Array, Qs: Array) -> Array:
+        """Σ_j weights_ij (q_i - x_j)/ℓ²."""
+        return (weights.sum(axis=1)[:, None] * Qs - weights @ self._scaled[0]) / self.lengthscales
+
+    def predict(self, Q: Array) -> tuple[Array, Array]:
+        """Median and standard deviation (to first order) of f at Q (q, D), in the units of the outcomes."""
+        mean, sd = self.moments(Q)
+        median = self.outcomes.backward(mean)
+        return median, sd / self.outcomes.slope(median)
+
+    def covariance(self, Q: Array, R: Array) -> Array:
+        """Posterior covariance of f between Q (q, D) and R (r, D), standardised."""
+        left = self.signal * self._correlate(Q)[0] @ self.inverse_root.T
+        right = self.signal * self._correlate(R)[0] @ self.inverse_root.T
+        squared = (((Q[:, None] - R) / self.lengthscales) ** 2).sum(axis=2)
+        return self.signal * self.kernel.profile(squared)[0] - left @ right.T
+
+    def believe(self, pending: Array) -> GP:
+        """Condition on the predicted mean at experiments under way: σ shrinks there and μ stays (their α is 0)."""
+        if len(pending) == 0:
+            return self
+        X = np.vstack([self.X, pending])
+        noises = np.append(self.noises, np.full(len(pending), self.noise))
+        K = self.signal * self.kernel.profile(squared_distances(X / self.lengthscales))[0]
+        K.flat[:: len(K) + 1] += noises
+        return replace(
+            self,
+            X=X,
+            y=np.append(self.y, self.moments(pending)[0]),
+            noises=noises,
+            alpha=np.append(self.alpha, np.zeros(len(pending))),
+            inverse_root=invert_root(cholesky(K)),
+        )
+
+    def leave_one_out(self) -> LeaveOneOut:
+        """μ_-i = y_i - α_i / [K⁻¹]_ii,  σ²_-i = 1 / [K⁻¹]_ii   (Rasmussen and Williams 2006, eq. 5.12)."""
+        diagonal = np.einsum("ij,ij->j", self.inverse_root, self.inverse_root)
+        return LeaveOneOut(self.y, self.y - self.alpha / diagonal, 1.0 / np.sqrt(diagonal))
+
+
+@dataclass(frozen=True)
+class LeaveOneOut:
+    """Every point predicted from all others, standardised: the cheapest honest test of a surrogate."""
+
+    y: Array
+    mean: Array
+    sd: Array
+
+    @property
+    def z(self) -> Array:
+        return (self.y - self.mean) / self.sd
+
+    @property
+    def q2(self) -> float:
+        """1 - Σ(y - ŷ)² / Σ(y - ȳ)²: 1 is perfect, 0 no better than the mean."""
+        spread = float(((self.y - self.y.mean()) ** 2).sum())
+        return 1.0 - float(((self.y - self.mean) ** 2).sum()) / spread if spread > 0.0 else 0.0
+
+    @property
+    def coverage(self) -> float:
+        """The share of points inside their 95 % interval."""
+        return float((np.abs(self.z) < 1.96).mean())
+
+
+def squared_distances(X: Array) -> Array:
+    """|x_i - x_j|² of all rows, (n, n)."""
+    norms = np.einsum("ij,ij->i", X, X)
+    squared = X @ X.T
+    squared *= -2.0
+    squared += norms
+    squared += norms[:, None]
+    np.maximum(squared, 0.0, out=squared)
+    squared.flat[:: len(squared) + 1] = 0.0
+    return squared
+
+
+def cholesky(K: Array) -> Array:
+    """The lower factor of a symmetric matrix, with the least jitter that makes it exist."""
+    root, info = dpotrf(K.T, lower=1, clean=1)
+    jitter = 1e-12 * float(K.diagonal().max())
+    while info != 0:
+        jitter *= 10.0
+        root, info = dpotrf(K + jitter * np.eye(len(K)), lower=1, clean=1)
+    lower: Array = root
+    return lower
+
+
+def invert_root(root: Array) -> Array:
+    """L⁻¹."""
+    return np.ascontiguousarray(dtrtri(root, lower=1)[0])

@@ -1,0 +1,95 @@
+"""From outcomes as they were measured to the standardised scale on which the surrogate works, and back.
+
+Better outcomes are larger here (`Dataset.score`). The default is `Compressed`:
+
+    z = (y - median) / MAD,   w = z above the median,  -log(1 - z) below,   then standardised
+
+The better half keeps its scale, so that an improvement is worth what it is; the worse half, whose extremes would stretch
+the surrogate over ground where nobody wants to experiment, is drawn in. `benchmarks/solo.py` measures what it brings.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from cboc.arrays import Array
+
+
+class Outcomes(Protocol):
+    """A monotone map of y, fitted to the outcomes so far."""
+
+    def forward(self, y: Array) -> Array: ...
+
+    def backward(self, w: Array) -> Array: ...
+
+    def slope(self, y: Array) -> Array:
+        """d forward / dy: what turns a standard error of y into one on the surrogate's scale."""
+
+
+@dataclass(frozen=True)
+class Linear:
+    """w = (y - centre) / scale."""
+
+    centre: float = 0.0
+    scale: float = 1.0
+
+    def forward(self, y: Array) -> Array:
+        return (y - self.centre) / self.scale
+
+    def backward(self, w: Array) -> Array:
+        return self.centre + self.scale * w
+
+    def slope(self, y: Array) -> Array:
+        return np.full_like(y, 1.0 / self.scale)
+
+
+@dataclass(frozen=True)
+class TailLog:
+    """The better half linear, the worse half logarithmic; continuous with its slope at the median."""
+
+    robust: Linear  # by median and MAD
+    standard: Linear  # of what comes after
+
+    def forward(self, y: Array) -> Array:
+        z = self.robust.forward(y)
+        return self.standard.forward(_draw_in(z))
+
+    def backward(self, w: Array) -> Array:
+        bent = self.standard.backward(w)
+        return self.robust.backward(np.where(bent < 0.0, -np.expm1(-np.minimum(bent, 0.0)), bent))
+
+    def slope(self, y: Array) -> Array:
+        z = self.robust.forward(y)
+        return 1.0 / (1.0 - np.minimum(z, 0.0)) / (self.robust.scale * self.standard.scale)
+
+
+def _draw_in(z: Array) -> Array:
+    bent: Array = np.where(z < 0.0, -np.log1p(-np.minimum(z, 0.0)), z)
+    return bent
+
+
+def raw(y: Array) -> Linear:  # noqa: ARG001
+    """No change at all, as in the paper's experiments."""
+    return Linear()
+
+
+def standardised(y: Array) -> Linear:
+    """Mean 0 and standard deviation 1; all-equal outcomes are only centred."""
+    spread = float(y.std(ddof=1)) if len(y) > 1 else 0.0
+    return Linear(float(y.mean()), _scale(spread, y))
+
+
+def compressed(y: Array) -> TailLog:
+    """Standardised, with the worse half drawn in."""
+    median = float(np.median(y))
+    deviation = float(np.median(np.abs(y - median)))
+    robust = Linear(median, _scale(deviation, y) if deviation > 0.0 else standardised(y).scale)
+    return TailLog(robust, standardised(_draw_in(robust.forward(y))))
+
+
+def _scale(spread: float, y: Array) -> float:
+    """The spread, or 1 where it is nothing but rounding."""
+    return spread if spread > 1e-12 * max(1.0, float(np.abs(y).max())) else 1.0

@@ -1,0 +1,50 @@
+"""Priors of positive hyper-parameters θ: log density up to a constant, and its derivative with respect to log θ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp, log, sqrt
+
+import numpy as np
+
+from cboc.arrays import Array
+
+
+@dataclass(frozen=True)
+class LogNormal:
+    """log θ ~ N(location, scale²), as a density of θ:  log p = -log θ - (log θ - location)² / (2 scale²)."""
+
+    location: float
+    scale: float
+
+    def __call__(self, log_theta: Array) -> tuple[Array, Array]:
+        z = (log_theta - self.location) / self.scale
+        return -log_theta - 0.5 * z * z, -1.0 - z / self.scale
+
+    @property
+    def mode(self) -> float:
+        return exp(self.location - self.scale**2)
+
+
+@dataclass(frozen=True)
+class Gamma:
+    """log p = (shape - 1) log θ - rate θ."""
+
+    shape: float
+    rate: float
+
+    def __call__(self, log_theta: Array) -> tuple[Array, Array]:
+        theta = np.exp(log_theta)
+        return (self.shape - 1.0) * log_theta - self.rate * theta, (self.shape - 1.0) - self.rate * theta
+
+    @property
+    def mode(self) -> float:
+        return (self.shape - 1.0) / self.rate
+
+
+Prior = LogNormal | Gamma
+
+
+def dimension_scaled(dimension: int) -> LogNormal:
+    """Lengthscales grow with √D so that the prior's complexity does not (Hvarfner, Hellsten and Nardi, ICML 2024)."""
+    return LogNormal(sqrt(2.0) + 0.5 * log(dimension), sqrt(3.0))

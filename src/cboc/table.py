@@ -1,0 +1,216 @@
+"""Measurements as tables in natural units, CSV files and DataFrames: to rows of the unit cube and back.
+
+One column per parameter, the outcome, and if wanted "sem" (its standard error) and "status" (complete or failed). A row
+with an empty outcome or with status failed is a design that failed. Other columns are notes, and are not read.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from cboc.arrays import Array
+from cboc.errors import CbocError, did_you_mean
+from cboc.space import Space
+
+STATUSES = ("complete", "failed")
+DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
+
+
+class Row(NamedTuple):
+    """A measurement; y is None if it failed, sem is NaN if unknown."""
+
+    x: Array  # (D,)
+    y: float | None
+    sem: float = math.nan
+
+
+class Table(NamedTuple):
+    """Natural values; None is an empty cell."""
+
+    columns: list[str]
+    cells: list[list[Any]]
+
+
+def read_csv(path: str | PathLike[str], space: Space, outcome: str) -> list[Row]:
+    """Rows of a CSV file: separated by comma, semicolon or tab; the last two also with decimal commas."""
+    text = _text(path)
+    delimiter = _delimiter(text.partition("\n")[0], {*space.names, outcome})
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+    columns = [name.strip() for name in next(reader, [])]
+    with _at(f"{path}, line 1"):
+        _check_columns(columns, space, outcome)
+    rows = []
+    for cells in reader:
+        if any(cell.strip() for cell in cells):
+            place = f"{path}, line {reader.line_num}"
+            with _at(place):
+                texts = _named(columns, cells, delimiter)
+            rows.append(_row(_values(texts, space, outcome, place), space, outcome, place))
+    return rows
+
+
+def read_frame(frame: Any, space: Space, outcome: str) -> list[Row]:
+    """Rows of a pandas DataFrame."""
+    pandas = _pandas("from_frame")
+    columns = [str(name).strip() for name in frame.columns]
+    with _at("the frame"):
+        _check_columns(columns, space, outcome)
+    rows = []
+    for i, cells in enumerate(frame.itertuples(index=False, name=None)):
+        values = {name: None if pandas.isna(cell) else cell for name, cell in zip(columns, cells, strict=True)}
+        rows.append(_row(values, space, outcome, place=f"the frame, row {i}"))
+    return rows
+
+
+def tabulate(rows: Sequence[Row], space: Space, outcome: str) -> Table:
+    """The rows in natural units; "sem" and "status" only where they say something."""
+    _check_names(space, outcome)
+    has_sem, has_status = any(not math.isnan(row.sem) for row in rows), any(row.y is None for row in rows)
+    columns = [*space.names, outcome] + ["sem"] * has_sem + ["status"] * has_status
+    cells = []
+    for x, y, sem in rows:
+        extra = [None if math.isnan(sem) else sem] * has_sem + ["failed" if y is None else "complete"] * has_status
+        cells.append([*space.from_unit(x).values(), y, *extra])
+    return Table(columns, cells)
+
+
+def write_csv(path: str | PathLike[str], table: Table) -> None:
+    """Every float is written with as many digits as it takes to read the same float again."""
+    with Path(path).open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([table.columns, *table.cells])
+
+
+def to_frame(table: Table) -> Any:
+    """A pandas DataFrame."""
+    return _pandas("to_frame").DataFrame(table.cells, columns=table.columns)
+
+
+def _text(path: str | PathLike[str]) -> str:
+    try:
+        return Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise CbocError(f"cannot read {path}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise CbocError(f"{path} is not UTF-8 text; save it as 'CSV UTF-8'.") from None
+
+
+def _delimiter(header: str, wanted: set[str]) -> str:
+    """The separator that brings out most of the wanted columns; names never hold one."""
+    return max(",;\t", key=lambda separator: len({name.strip(' "\r') for name in header.split(separator)} & wanted))
+
+
+def _check_columns(columns: Sequence[str], space: Space, outcome: str) -> None:
+    _check_names(space, outcome)
+    for name in (*space.names, outcome):
+        if columns.count(name) == 0:
+            raise CbocError(f"column '{name}' is missing; {did_you_mean(name, filter(None, columns))}")
+    for name in (*space.names, outcome, "sem", "status"):
+        if columns.count(name) > 1:
+            raise CbocError(f"column '{name}' came twice; leave one.")
+
+
+def _check_names(space: Space, outcome: str) -> None:
+    for name in (outcome, "sem", "status"):
+        if name in space.names:
+            raise CbocError(f"a table's column '{name}' cannot be both a parameter and {_meaning(name)}; rename one.")
+    if outcome in ("sem", "status"):
+        raise CbocError(f"a table's column '{outcome}' cannot be both the outcome and {_meaning(outcome)}; rename it.")
+
+
+def _meaning(column: str) -> str:
+    return {"sem": "the standard error", "status": "the status"}.get(column, "the outcome")
+
+
+def _named(columns: Sequence[str], cells: Sequence[str], delimiter: str) -> dict[str, str]:
+    """The cells by their columns' names, with decimal points."""
+    if len(cells) != len(columns):
+        hint = " Is a decimal comma taken for a separator?" if delimiter == "," and len(cells) > len(columns) else ""
+        raise CbocError(f"expected {len(columns)} cells as in the header, but {len(cells)} came.{hint}")
+    texts = {name: cell.strip() for name, cell in zip(columns, cells, strict=True)}
+    if delimiter == ",":
+        return texts
+    return {name: text.replace(",", ".") if DECIMAL_COMMA.fullmatch(text) else text for name, text in texts.items()}
+
+
+def _values(texts: Mapping[str, str], space: Space, outcome: str, place: str) -> dict[str, Any]:
+    """Natural values of the cells of a text file."""
+    values: dict[str, Any] = {"status": texts.get("status") or None}
+    for name, parameter in space.parameters.items():
+        with _at(f"{place}, column {name}"):
+            values[name] = parameter.read(texts[name]) if texts[name] else None
+    for name in (outcome, "sem"):
+        with _at(f"{place}, column {name}"):
+            values[name] = _number(texts[name]) if texts.get(name) else None
+    return values
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise CbocError(f"expected a number or an empty cell, but {text!r} came.") from None
+
+
+def _row(values: Mapping[str, Any], space: Space, outcome: str, place: str) -> Row:
+    for name, parameter in space.parameters.items():
+        with _at(f"{place}, column {name}"):
+            if values[name] is None:
+                raise CbocError("expected a value, but the cell is empty.")
+            parameter.to_unit(values[name])
+    with _at(place):
+        x = space.to_unit({name: values[name] for name in space.names})
+    with _at(f"{place}, column status"):
+        status = _status(values.get("status"), values[outcome])
+    if status == "failed":
+        return Row(x, None)
+    with _at(f"{place}, column {outcome}"):
+        y = _finite(values[outcome])
+    if values.get("sem") is None:
+        return Row(x, y)
+    with _at(f"{place}, column sem"):
+        return Row(x, y, _finite(values["sem"], least=0.0))
+
+
+def _status(status: Any, y: Any) -> str:
+    given = "" if status is None else str(status).strip().lower()
+    if given and given not in STATUSES:
+        raise CbocError(f"unknown status '{status}'; {did_you_mean(given, STATUSES)}")
+    if given == "complete" and y is None:
+        raise CbocError("a complete measurement has an outcome, but that cell is empty; write failed.")
+    return given or ("failed" if y is None else "complete")
+
+
+def _finite(value: Any, least: float = -math.inf) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number) or number < least:
+        wanted = "a finite number" if least < 0 else "a finite number that is not negative"
+        raise CbocError(f"expected {wanted}, but {value!r} came; leave the cell empty if there is none.")
+    return number
+
+
+@contextmanager
+def _at(place: str) -> Iterator[None]:
+    """Puts the place in front of what went wrong there."""
+    try:
+        yield
+    except CbocError as error:
+        raise CbocError(f"{place}: {error}") from None
+
+
+def _pandas(caller: str) -> Any:
+    try:
+        import pandas
+    except ImportError:
+        raise CbocError(f"{caller} needs pandas; install it with pip install 'cboc[pandas]'.") from None
+    return pandas

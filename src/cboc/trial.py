@@ -1,0 +1,116 @@
+"""One experiment of one site, from proposal to result, and why it is what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.space import Space
+
+
+class Status(StrEnum):
+    """Where a trial stands. A failed one may be told again, an abandoned one never."""
+
+    PROPOSED = "proposed"  # handed in, the round is open
+    PENDING = "pending"  # to be run
+    COMPLETE = "complete"
+    FAILED = "failed"
+    ABANDONED = "abandoned"
+
+
+class Decision(StrEnum):
+    """How the design to run came about."""
+
+    INITIAL = "initial"  # space-filling, before the first round
+    FOLLOWED = "followed"  # the agreed design, accepted by the gate
+    DECLINED = "declined"  # the gate preferred the own proposal
+    LATE = "late"  # the round closed without this site: its own proposal
+
+
+Point = tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Trial:
+    """`proposed` is the site's own optimum, `agreed` the consensus, `design` what it is to run, `executed` what it ran."""
+
+    site: str
+    number: int  # counts the site's own trials, the initial ones included
+    status: Status
+    round: int | None = None  # None: an initial trial
+    decision: Decision | None = None
+    proposed: Point | None = None
+    agreed: Point | None = None
+    executed: Point | None = None
+    weights: Point | None = None  # the site's row of W
+    leader: str | None = None
+    log_worth: float | None = None  # of the own proposal, by the own utility
+    log_worth_agreed: float | None = None
+    warm_start: Point | None = None  # what the strategy wants to remember for the next round
+    y: float | None = None
+    sem: float | None = None
+    note: str = ""
+
+    @property
+    def x(self) -> Array:
+        """The design to run, or that was run, in the unit cube."""
+        point = self.executed or (self.agreed if self.decision == Decision.FOLLOWED else self.proposed)
+        return np.array(point)
+
+    def design(self, space: Space) -> dict[str, Any]:
+        """The same in natural units, by name."""
+        return space.from_unit(self.x)
+
+    def explain(self, sites: tuple[str, ...]) -> str:
+        """One sentence: where this design comes from."""
+        if self.status == Status.PROPOSED:
+            return f"Round {self.round}: proposed, waiting for the others."
+        if self.decision == Decision.INITIAL:
+            return "Initial design: spread over the space, not shared with anybody."
+        if self.decision == Decision.LATE:
+            return f"Your own optimum: round {self.round} closed without you; you are in again from the next one."
+        parts = [_recipe(self.weights or (), sites.index(self.site), sites)]
+        if self.leader is not None:
+            parts.append("you lead" if self.leader == self.site else f"leader {self.leader}")
+        if self.decision == Decision.DECLINED:
+            parts.append("declined by your gate, so this is your own optimum")
+        elif self.agreed != self.proposed:
+            parts.append("accepted by your gate")
+        return "; ".join(parts) + "."
+
+    def to_row(self) -> dict[str, Any]:
+        """Plain data, exact: what a journal keeps."""
+        return {name: value for name, value in asdict(self).items() if value is not None and value != ""}
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> Trial:
+        given = dict(row)
+        for name in ("proposed", "agreed", "executed", "weights", "warm_start"):
+            if name in given:
+                given[name] = tuple(given[name])
+        given["status"] = Status(given["status"])
+        if "decision" in given:
+            given["decision"] = Decision(given["decision"])
+        return cls(**given)
+
+
+def _recipe(weights: Point, own: int, sites: tuple[str, ...]) -> str:
+    """'70 % group mean, 30 % your own optimum': a row of W in words.
+
+    The smallest weight that anybody present gets is everybody's: so much is the group's mean; the rest belongs to single
+    sites.
+    """
+    others = {sites[k]: w for k, w in enumerate(weights) if k != own and w > 1e-9}
+    if not others:
+        return "100 % your own optimum"
+    common = min([*others.values(), weights[own]])
+    shares = {name: w - common for name, w in others.items()}
+    group = "group mean" if len(others) == len(sites) - 1 else f"mean of {len(others) + 1} sites"
+    parts = [(common * (len(others) + 1), group), (weights[own] - common, "your own optimum")]
+    parts += [(share, name) for name, share in sorted(shares.items(), key=lambda item: -item[1])]
+    return ", ".join(f"{100 * share:.0f} % {what}" for share, what in parts if share >= 0.005)

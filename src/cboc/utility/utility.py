@@ -1,0 +1,59 @@
+"""What a utility is: anything that can say how much a site would gain by an experiment at x."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+
+from cboc.arrays import Array
+
+
+class Utility(Protocol):
+    """U(x) over the unit cube (Sec. 4.1). All methods take a matrix of designs (n, D)."""
+
+    @property
+    def anchors(self) -> Array:
+        """Designs worth searching around, best first (a, D); may be empty."""
+
+    def __call__(self, X: Array) -> Array:
+        """The values (n,) to be maximised, on whatever scale is easy to climb."""
+
+    def with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """Values (n,) and gradients (n, D)."""
+
+    def log_worth(self, X: Array) -> Array:
+        """log of the benefit over doing nothing (n,): what gates compare and leaders report."""
+
+
+@dataclass(frozen=True)
+class Custom:
+    """Any function of the user's as a utility: X (n, D) -> (n,), not negative, the more the better.
+
+    Its gradient is taken by central differences unless one is given.
+    """
+
+    function: Callable[[Array], Array]
+    gradient: Callable[[Array], Array] | None = None  # (n, D) -> (n, D)
+    anchors: Array = field(default_factory=lambda: np.empty((0, 0)))
+    step: float = 1e-5
+
+    def __call__(self, X: Array) -> Array:
+        return np.asarray(self.function(X), dtype=float)
+
+    def with_gradient(self, X: Array) -> tuple[Array, Array]:
+        if self.gradient is not None:
+            return self(X), np.asarray(self.gradient(X), dtype=float)
+        n, D = X.shape
+        sides = self.step * np.eye(D)
+        around = np.concatenate([X[:, None] + sides, X[:, None] - sides], axis=1)  # (n, 2D, D)
+        values = self(np.clip(around, 0.0, 1.0).reshape(-1, D)).reshape(n, 2, D)
+        spans = np.clip(X + self.step, 0.0, 1.0) - np.clip(X - self.step, 0.0, 1.0)
+        return self(X), (values[:, 0] - values[:, 1]) / spans
+
+    def log_worth(self, X: Array) -> Array:
+        with np.errstate(divide="ignore"):
+            value: Array = np.log(np.maximum(self(X), 0.0))
+        return value
