@@ -46,7 +46,7 @@ class History:
             best = float(pick(best, y))
             if trial.round is None:
                 curve[0] = best
-            else:
+            elif trial.status != Status.STOPPED:
                 curve.append(best)
         return np.array(curve)
 

@@ -15,7 +15,7 @@ from cboc.network.ledger import Ledger
 from cboc.site import Finished, Outcome, Site, Waiting
 from cboc.strategy import Strategy
 from cboc.study import Study
-from cboc.trial import Trial
+from cboc.trial import Status, Trial
 
 Experiment = Callable[[dict[str, Any]], Outcome]  # design in natural units -> outcome
 
@@ -96,10 +96,10 @@ def _run_trial(site: Site, trial: Trial, experiment: Experiment) -> Trial:
 
 
 def _replay(sites: list[Site], ledger: Ledger) -> None:
-    """Hand in again what was proposed before the interruption, round by round, and let go who had stopped."""
-    proposals = [site.proposal(trial) for site in sites for trial in site.trials if trial.round is not None]
-    for proposal in sorted(proposals, key=lambda proposal: (proposal.round, proposal.site)):
-        ledger.submit(proposal)
-    for site in sites:
-        if site.is_content:
+    """Hand in again what was proposed before the interruption, round by round, and let those go who had stopped."""
+    entered = [(trial.round, site, trial) for site in sites for trial in site.trials if trial.round is not None]
+    for _, site, trial in sorted(entered, key=lambda entry: (entry[0], entry[1].name)):
+        if trial.status == Status.STOPPED:
             ledger.leave(site.name)
+        else:
+            ledger.submit(site.proposal(trial))

@@ -96,11 +96,12 @@ class Polytope:
 
     def _rounded(self, x: Array, relaxed: Array) -> Array | None:
         """The relaxed point on its nearest levels, with the other coordinates best for these; None if outside P."""
-        snapped: Array | None = self.snapped(relaxed)
-        if snapped is not None and 0 < len(self.grids) < self.dimension:
+        y: Array | None
+        y = levels = self.snapped(relaxed)
+        if 0 < len(self.grids) < self.dimension:
             is_free = np.array([grid is None for grid in self.grid])
-            snapped = self._nearest_relaxed(x, np.where(is_free, 0.0, snapped), np.where(is_free, 1.0, snapped))
-        return snapped if snapped is not None and self.satisfies(snapped) else None
+            y = self._nearest_relaxed(x, np.where(is_free, 0.0, levels), np.where(is_free, 1.0, levels))
+        return y if y is not None and self.satisfies(y) else None
 
     def _widest_gap(self, y: Array) -> tuple[int, float, float]:
         """The coordinate furthest from its grid, with the levels around it; equal levels if all are on their grids."""
@@ -137,10 +138,8 @@ class Polytope:
     @cached_property
     def faces(self) -> tuple[Array, Array]:  # (m + 2d, d), (m + 2d,)
         """G and h of the relaxation."""
-        one = np.eye(self.dimension)
-        return np.vstack([self.A, one, -one]), np.concatenate(
-            [self.b, np.ones(self.dimension), np.zeros(self.dimension)]
-        )
+        d = self.dimension
+        return np.vstack([self.A, np.eye(d), -np.eye(d)]), np.concatenate([self.b, np.ones(d), np.zeros(d)])
 
     @cached_property
     def flat(self) -> tuple[Array, Array]:  # (r, d), (r,)
@@ -172,10 +171,9 @@ def nearest_point(x: Array, G: Array, h: Array, Q: Array, q: Array) -> Array | N
             z = g - rows.T @ r
             r = r[: len(active)]
             full = (g @ y - h[worst]) / (z @ z) if z @ z > 1e-18 else np.inf
-            until_zero = np.divide(u, r, where=r > 1e-12, out=np.full(len(u), np.inf))
-            blocking = int(np.argmin(until_zero)) if len(u) else -1
-            partial = until_zero[blocking] if len(u) else np.inf
-            length = min(full, partial)
+            until_zero = np.append(np.divide(u, r, where=r > 1e-12, out=np.full(len(u), np.inf)), np.inf)
+            first = int(np.argmin(until_zero))
+            length = min(full, until_zero[first])
             if length == np.inf:
                 return None
             u, u_worst = u - length * r, u_worst + length
@@ -184,7 +182,7 @@ def nearest_point(x: Array, G: Array, h: Array, Q: Array, q: Array) -> Array | N
             if length == full:
                 active, u = [*active, worst], np.append(u, u_worst)
                 break
-            active, u = active[:blocking] + active[blocking + 1 :], np.delete(u, blocking)
+            active, u = active[:first] + active[first + 1 :], np.delete(u, first)
     return None
 
 

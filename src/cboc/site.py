@@ -111,20 +111,15 @@ class Site:
     @property
     def rounds(self) -> int:
         """Rounds entered so far."""
-        return sum(trial.round is not None for trial in self.trials)
+        return sum(trial.round is not None and trial.status != Status.STOPPED for trial in self.trials)
 
     @property
     def is_finished(self) -> bool:
         """Nothing left to ask for: the budget is spent, or the utility fell below the threshold."""
         if self._open is not None:
             return False
-        return self.rounds >= self.study.budget(self.name) or self.is_content
-
-    @property
-    def is_content(self) -> bool:
-        """Whether the utility fell below the threshold."""
-        last = next((t.log_worth for t in reversed(self.trials) if t.log_worth is not None), None)
-        return last is not None and self.stop_below > 0.0 and exp(last) < self.stop_below
+        is_stopped = bool(self.trials) and self.trials[-1].status == Status.STOPPED
+        return is_stopped or self.rounds >= self.study.budget(self.name)
 
     @property
     def _open(self) -> Trial | None:
@@ -150,8 +145,7 @@ class Site:
             if self.is_finished:
                 raise Finished(f"site '{self.name}' has finished its {self.rounds} of {self.study.budget(self.name)} rounds.")
             trial = self._initial_trial() if len(self.trials) < self.initial else self._proposed_trial()
-        if trial.status == Status.PROPOSED and self.is_content:
-            self._keep(replace(trial, status=Status.ABANDONED, round=None, note="the largest utility is below the threshold"))
+        if trial.status == Status.STOPPED:
             self.network.leave(self.name)
             raise Finished(f"site '{self.name}' stops: its largest utility fell below {self.stop_below:g}.")
         return self._hand_in(trial) if trial.status == Status.PROPOSED else trial
@@ -173,7 +167,7 @@ class Site:
             Trial(
                 self.name,
                 number,
-                Status.PROPOSED,
+                Status.STOPPED if exp(worth) < self.stop_below else Status.PROPOSED,
                 round=self._next_round,
                 proposed=tuple(x.tolist()),
                 log_worth=worth,

@@ -23,7 +23,7 @@ def sobol(n: int, dimension: int, rng: np.random.Generator) -> Array:  # (n, D)
 def _sequence(log2_n: int, dimension: int) -> Array:  # (2^log2_n, D)
     from scipy.stats import qmc  # here, because importing scipy.stats takes longer than importing all of cboc
 
-    # Scrambled, always in the same way: sums of coordinates of the plain sequence are far less even than random ones.
+    # Scrambled, always in the same way: cut by a diagonal, the plain sequence is less even than random points.
     points: Array = qmc.Sobol(dimension, scramble=True, seed=0).random_base2(log2_n)
     points.setflags(write=False)
     return points

@@ -20,8 +20,8 @@ from cboc.constraints import Linear, parse
 from cboc.errors import CbocError, did_you_mean
 from cboc.parameters import TOLERANCE, Choice, Float, Int, Parameter, as_parameter, to_fields, winner
 from cboc.polytope import Polytope
+from cboc.sampler import Sampler
 from cboc.sobol import sobol
-from cboc.uniform import Uniform
 
 METHODS = ("sobol", "uniform")
 _Result = TypeVar("_Result")
@@ -194,9 +194,9 @@ class Space:
         X, uniform = np.empty((n, self.dimension)), cube(n, len(self._unconstrained))
         for u, name in zip(uniform.T, self._unconstrained, strict=True):
             X[:, self._slices[name]] = self.parameters[name].spread(u)
-        if self._uniform is not None:
+        if self._sampler is not None:
             # Shuffled, because both parts may start from the same Sobol' sequence.
-            X[:, self._coupled] = rng.permutation(self._uniform.sample(n, rng, cube))
+            X[:, self._coupled] = rng.permutation(self._sampler.sample(n, rng, cube))
         return X
 
     # Plain data
@@ -312,8 +312,8 @@ class Space:
         return Polytope(A[:, self._coupled], b, E[:, self._coupled], e, tuple(self.grid[j] for j in self._coupled))
 
     @cached_property
-    def _uniform(self) -> Uniform | None:
-        return None if self._polytope is None else Uniform(self._polytope)
+    def _sampler(self) -> Sampler | None:
+        return None if self._polytope is None else Sampler(self._polytope)
 
 
 def _named_parameters(given: Mapping[str, Any]) -> dict[str, Parameter]:

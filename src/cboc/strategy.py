@@ -43,7 +43,7 @@ class Bayesian:
     npj Comput. Mater. 2022): the surrogate then avoids its surroundings without inventing a scale for failure.
     """
 
-    utility: Callable[[GP, np.random.Generator], Utility] = lambda gp, _: LogEI(gp)
+    utility: Callable[[GP, np.random.Generator], Utility] = LogEI.on
     model: Model = field(default_factory=Model)
 
     def surrogate(self, situation: Situation) -> GP:
@@ -70,4 +70,4 @@ def default() -> Bayesian:
 
 def paper() -> Bayesian:
     """The surrogate and utility of the paper's experiments: 2023 defaults on raw inputs and outcomes, plain EI."""
-    return Bayesian(utility=lambda gp, _: EI(gp), model=PAPER)
+    return Bayesian(utility=EI.on, model=PAPER)

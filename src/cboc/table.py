@@ -109,6 +109,8 @@ def _delimiter(header: str, wanted: set[str]) -> str:
 
 def _check_columns(columns: Sequence[str], space: Space, outcome: str) -> None:
     _check_names(space, outcome)
+    if not any(columns):
+        raise CbocError(f"expected a header with the columns {', '.join((*space.names, outcome))}, but it is empty.")
     for name in (*space.names, outcome):
         if columns.count(name) == 0:
             raise CbocError(f"column '{name}' is missing; {did_you_mean(name, filter(None, columns))}")

@@ -21,6 +21,7 @@ class Status(StrEnum):
     COMPLETE = "complete"
     FAILED = "failed"
     ABANDONED = "abandoned"
+    STOPPED = "stopped"  # not run: the utility fell below the site's threshold, and the site left the study here
 
 
 class Decision(StrEnum):
@@ -70,6 +71,8 @@ class Trial:
         """One sentence: where this design comes from."""
         if self.status == Status.PROPOSED:
             return f"Round {self.round}: proposed, waiting for the others."
+        if self.status == Status.STOPPED:
+            return "Stopped: no design promises more than your threshold."
         if self.decision == Decision.INITIAL:
             return "Initial design: spread over the space, not shared with anybody."
         if self.decision == Decision.LATE:

@@ -20,7 +20,7 @@ from cboc.errors import CbocError
 from cboc.surrogate.gp import GP, cholesky, invert_root, squared_distances
 from cboc.surrogate.kernels import Kernel, matern52
 from cboc.surrogate.outcomes import Outcomes, compressed, raw
-from cboc.surrogate.priors import Gamma, LogNormal, Prior, dimension_scaled
+from cboc.surrogate.priors import Gamma, LogNormal, Prior, dimension_scaled, gamma_3_6
 
 TOLERANCE = 1e-5  # of L-BFGS-B, relative to the log posterior: well inside 0.01 for any n
 
@@ -42,7 +42,7 @@ class Model:
 
 PAPER = Model(
     outcomes=raw,
-    lengthscale=lambda _: Gamma(3.0, 6.0),
+    lengthscale=gamma_3_6,
     outputscale=Gamma(2.0, 0.15),
     noise=Gamma(1.1, 0.05),
     noise_floor=1e-4,

@@ -87,6 +87,27 @@ class GP:
         """Σ_j weights_ij (q_i - x_j)/ℓ²."""
         return (weights.sum(axis=1)[:, None] * Qs - weights @ self._scaled[0]) / self.lengthscales
 
+    def cross(self, Q: Array) -> Array:
+        """k(Q) = s²κ between Q and the data, (q, n)."""
+        return self.signal * self._correlate(Q)[0]
+
+    def cross_with_gradient(self, Q: Array, weights: Array) -> tuple[Array, Array]:
+        """k(Q) @ weights and its gradient, for weights (n,) or (n, S): (q,), (q, D) or (q, S), (q, S, D)."""
+        k, slope, Qs = self._correlate(Q)
+        slope *= 2.0 * self.signal
+        columns = weights.reshape(len(weights), -1)
+        spread = (columns[:, :, None] * self._scaled[0][:, None, :]).reshape(len(columns), -1)  # (n, S D)
+        towards = (slope @ spread).reshape(len(Q), columns.shape[1], -1)
+        pull = ((slope @ columns)[:, :, None] * Qs[:, None, :] - towards) / self.lengthscales
+        return self.signal * k @ weights, pull if weights.ndim == 2 else pull[:, 0]
+
+    def prior_pull(self, x: Array, R: Array, weights: Array) -> Array:
+        """The gradient of Σ_r weights_r s²κ(x, R_r) with respect to x (1, D): (D,)."""
+        steps = (x - R) / self.lengthscales  # (r, D)
+        slope = self.kernel.profile((steps**2).sum(axis=1))[1]
+        pull: Array = 2.0 * self.signal * (weights * slope) @ steps / self.lengthscales
+        return pull
+
     def predict(self, Q: Array) -> tuple[Array, Array]:
         """Median and standard deviation (to first order) of f at Q (q, D), in the units of the outcomes."""
         mean, sd = self.moments(Q)
@@ -104,18 +125,19 @@ class GP:
         """Condition on the predicted mean at experiments under way: σ shrinks there and μ stays (their α is 0)."""
         if len(pending) == 0:
             return self
-        X = np.vstack([self.X, pending])
-        noises = np.append(self.noises, np.full(len(pending), self.noise))
-        K = self.signal * self.kernel.profile(squared_distances(X / self.lengthscales))[0]
-        K.flat[:: len(K) + 1] += noises
-        return replace(
+        more = replace(
             self,
-            X=X,
+            X=np.vstack([self.X, pending]),
             y=np.append(self.y, self.moments(pending)[0]),
-            noises=noises,
             alpha=np.append(self.alpha, np.zeros(len(pending))),
-            inverse_root=invert_root(cholesky(K)),
         )
+        return more.with_noises(np.append(self.noises, np.full(len(pending), self.noise)))
+
+    def with_noises(self, noises: Array) -> GP:
+        """The same data with other measurement variances (n,): a new L⁻¹; α is left to the caller."""
+        K = self.signal * self.kernel.profile(squared_distances(self.X / self.lengthscales))[0]
+        K.flat[:: len(K) + 1] += noises
+        return replace(self, noises=noises, inverse_root=invert_root(cholesky(K)))
 
     def leave_one_out(self) -> LeaveOneOut:
         """μ_-i = y_i - α_i / [K⁻¹]_ii,  σ²_-i = 1 / [K⁻¹]_ii   (Rasmussen and Williams 2006, eq. 5.12)."""

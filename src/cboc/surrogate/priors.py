@@ -48,3 +48,8 @@ Prior = LogNormal | Gamma
 def dimension_scaled(dimension: int) -> LogNormal:
     """Lengthscales grow with √D so that the prior's complexity does not (Hvarfner, Hellsten and Nardi, ICML 2024)."""
     return LogNormal(sqrt(2.0) + 0.5 * log(dimension), sqrt(3.0))
+
+
+def gamma_3_6(dimension: int) -> Gamma:  # noqa: ARG001 - the same for every dimension
+    """BoTorch's lengthscale prior until 2024."""
+    return Gamma(3.0, 6.0)

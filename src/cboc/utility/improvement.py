@@ -20,8 +20,8 @@ import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
 from cboc.arrays import Array
-
 from cboc.surrogate.gp import GP
+from cboc.utility.surrogated import Surrogated
 
 HALF_LOG_TAU = 0.5 * log(2 * pi)
 
@@ -48,23 +48,15 @@ def log_h(z: Array) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True)
-class _Improvement:
+class _Improvement(Surrogated):
     """What the improvement utilities share: a surrogate, and the outcome to beat."""
 
     gp: GP
 
     @cached_property
     def best(self) -> float:
-        """f*, standardised: the best observation (the best of the smoothed ones where noise was measured or learned)."""
+        """f*, standardised."""
         return float(self.gp.y.max())
-
-    @property
-    def anchors(self) -> Array:
-        return self.gp.X[np.argsort(-self.gp.y, kind="stable")]
-
-    @property
-    def warm_start(self) -> Array:
-        return self.gp.theta
 
     def log_worth(self, X: Array) -> Array:
         mean, sd = self.gp.moments(X)

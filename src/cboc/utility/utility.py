@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from cboc.arrays import Array
+from cboc.utility.surrogated import log_gain
 
 
 class Utility(Protocol):
@@ -54,6 +55,4 @@ class Custom:
         return self(X), (values[:, 0] - values[:, 1]) / spans
 
     def log_worth(self, X: Array) -> Array:
-        with np.errstate(divide="ignore"):
-            value: Array = np.log(np.maximum(self(X), 0.0))
-        return value
+        return log_gain(self(X))

@@ -21,8 +21,8 @@ FLAT = 1e-7  # linear programs cannot tell a thinner set from one of lower dimen
 
 
 @dataclass(frozen=True, eq=False)
-class Uniform:
-    """The uniform distribution on a polytope that is not empty."""
+class Sampler:
+    """Uniform samples of a polytope that is not empty."""
 
     polytope: Polytope
 

@@ -1,0 +1,91 @@
+"""One table of a TOML file, read key by key; every mistake is named with its file, section and key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from cboc.errors import CbocError, did_you_mean
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a key may hold: a noun for the sentence, and a test."""
+
+    noun: str
+    accepts: Callable[[Any], bool]
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_number(value: Any) -> bool:
+    return _is_whole(value) or (isinstance(value, float) and isfinite(value))
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and value.strip() != ""
+
+
+TEXT = Kind("a text in quotes", _is_text)
+TEXTS = Kind("a list of texts in quotes", lambda value: isinstance(value, list) and all(map(_is_text, value)))
+WHOLE = Kind("a whole number", _is_whole)
+COUNT = Kind("a whole number from 0", lambda value: _is_whole(value) and value >= 0)
+NUMBER = Kind("a number", _is_number)
+AMOUNT = Kind("a number from 0", lambda value: _is_number(value) and value >= 0)
+
+
+def one_of(names: Collection[str]) -> Kind:
+    """One of a few words."""
+    return Kind("one of " + ", ".join(f'"{name}"' for name in names), lambda value: value in names)
+
+
+@dataclass(frozen=True)
+class Section:
+    """A table, and where it stands: 'study.toml, [study]'."""
+
+    place: str
+    values: Mapping[str, Any]
+
+    def check_keys(self, known: Collection[str]) -> None:
+        """Refuse a key that nobody reads."""
+        for key in self.values:
+            if key not in known:
+                raise CbocError(f"{self.place}: unknown key '{key}'; {did_you_mean(key, known)}")
+
+    def need(self, key: str, kind: Kind) -> Any:
+        """A key that has to be there."""
+        if key not in self.values:
+            raise CbocError(f"{self.place}: the key '{key}' is missing; it is {kind.noun}.")
+        return self.get(key, kind)
+
+    def get(self, key: str, kind: Kind, default: Any = None) -> Any:
+        """A key that may be left out."""
+        value = self.values.get(key, default)
+        if key in self.values and not kind.accepts(value):
+            hint = ""
+            if kind.noun.startswith("one of") and isinstance(value, str):
+                close = did_you_mean(value, kind.noun.removeprefix("one of ").replace('"', "").split(", "))
+                hint = f"; {close}" if close.startswith("did") else "."
+            raise CbocError(f"{self.place}: {key} is {kind.noun}, but {_shown(value)} came{hint or '.'}")
+        return value
+
+
+def _shown(value: Any) -> str:
+    """As it stands in the file."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f'"{value}"' if isinstance(value, str) else repr(value)
+
+
+@contextmanager
+def at(place: str) -> Iterator[None]:
+    """Puts the place in front of what went wrong there."""
+    try:
+        yield
+    except CbocError as error:
+        raise CbocError(f"{place}: {error}") from None

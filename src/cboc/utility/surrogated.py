@@ -1,0 +1,37 @@
+"""What utilities on a Gaussian process share."""
+
+from __future__ import annotations
+
+from typing import Self
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.surrogate.gp import GP
+
+
+class Surrogated:
+    """A utility read from a fitted surrogate, `gp`."""
+
+    gp: GP
+
+    @classmethod
+    def on(cls, gp: GP, rng: np.random.Generator) -> Self:  # noqa: ARG003 - those that draw use it
+        """Built on a surrogate, with default settings: what a strategy calls."""
+        return cls(gp)  # type: ignore[call-arg]
+
+    @property
+    def anchors(self) -> Array:
+        """The data, best first."""
+        return self.gp.X[np.argsort(-self.gp.y, kind="stable")]
+
+    @property
+    def warm_start(self) -> Array:
+        return self.gp.theta
+
+
+def log_gain(gain: Array) -> Array:
+    """log of a gain over the best so far, -inf where there is none."""
+    with np.errstate(divide="ignore"):
+        value: Array = np.log(np.maximum(gain, 0.0))
+    return value

@@ -1,0 +1,133 @@
+"""The matrices of Sec. 4.3, on the paper's own numbers first."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cboc import CbocError
+from cboc.consensus import Fixed, Identity, Leader, Round, Uniform, is_doubly_stochastic
+
+
+def at(t, T, K, rewards=None):
+    """Everybody present since round 0, now at round t of T."""
+    history = np.zeros((t + 1, K)) if rewards is None else np.asarray(rewards, dtype=float)
+    return Round(history, np.full(K, float(T)))
+
+
+@st.composite
+def rounds(draw, max_sites=8):
+    """Any history: sites come and go, budgets differ."""
+    K, t = draw(st.integers(1, max_sites)), draw(st.integers(0, 12))
+    entry = st.one_of(st.just(np.nan), st.floats(-1e3, 1e3), st.integers(0, 2).map(float))
+    rewards = np.array(draw(st.lists(st.lists(entry, min_size=K, max_size=K), min_size=t + 1, max_size=t + 1)))
+    budgets = np.array(draw(st.lists(st.integers(1, 15), min_size=K, max_size=K)), dtype=float)
+    return Round(rewards, budgets)
+
+
+def test_the_papers_leader_example():
+    """K = 3, T = 10, rewards (1, 5, 4): client 2 leads (end of Sec. 4.3)."""
+    W = Leader()(at(0, 10, 3, [[1, 5, 4]]))
+    third, step = 1 / 3, 1 / 30
+    expected = [
+        [third - step, third + 2 * step, third - step],
+        [third + 2 * step, third - 4 * step, third + 2 * step],
+        [third - step, third + 2 * step, third - step],
+    ]
+    np.testing.assert_allclose(W, expected, atol=1e-15)
+
+
+def test_uniform_starts_at_the_average_and_steps_as_in_equation_5():
+    K, T = 5, 40
+    np.testing.assert_allclose(Uniform()(at(0, T, K)), np.full((K, K), 1 / K), atol=1e-15)
+    step = Uniform()(at(8, T, K)) - Uniform()(at(7, T, K))
+    np.testing.assert_allclose(np.diag(step), (K - 1) / (T * K), atol=1e-15)
+    np.testing.assert_allclose(step[~np.eye(K, dtype=bool)], -1 / (T * K), atol=1e-15)
+
+
+def test_uniform_ends_at_the_identity():
+    np.testing.assert_allclose(Uniform()(at(40, 40, 5)), np.eye(5), atol=1e-15)
+
+
+@given(rounds())
+def test_every_rule_is_symmetric_and_doubly_stochastic(round):
+    for rule in (Identity(), Uniform(), Leader()):
+        W = rule(round)
+        assert is_doubly_stochastic(W)
+        np.testing.assert_allclose(W, W.T, atol=1e-15)
+
+
+def test_leader_is_the_largest_reward_and_never_the_same_twice_running():
+    rewards = [[1, 5, 4], [1, 5, 4], [1, 5, 4], [9, 0, 0], [9, 0, 1]]
+    leaders = [Leader().leader(at(t, 10, 3, rewards[: t + 1])) for t in range(5)]
+    assert leaders == [1, 2, 1, 0, 2]
+
+
+def test_an_absent_site_never_leads_and_a_lone_one_may_lead_again():
+    assert Leader().leader(at(0, 10, 3, [[np.nan, 1, 2]])) == 2
+    assert Leader().leader(at(1, 10, 2, [[1, np.nan], [1, np.nan]])) == 0
+    assert Leader().leader(at(0, 10, 2, [[np.nan, np.nan]])) is None
+
+
+def test_the_negative_diagonal_of_the_paper_becomes_exactly_zero_in_the_first_rounds():
+    """Heuristic (ii) fires in 5 of 40 rounds for K = 10, T = 40."""
+    K, T = 10, 40
+    fired = []
+    for t in range(T):
+        W = Leader()(at(t, T, K, np.tile(np.arange(K), (t + 1, 1))))
+        leader = Leader().leader(at(t, T, K, np.tile(np.arange(K), (t + 1, 1))))
+        raw = Uniform()(at(t, T, K))[leader, leader] - (K - 1) ** 2 / (T * K)
+        assert W[leader, leader] == pytest.approx(max(raw, 0.0), abs=1e-15)
+        fired.append(raw < 0)
+    assert sum(fired) == 5
+
+
+def test_leader_moves_everybody_towards_the_leaders_design():
+    X = np.array([0.2, 0.9, 0.4])
+    without, with_leader = Uniform()(at(0, 10, 3)) @ X, Leader()(at(0, 10, 3, [[1, 5, 4]])) @ X
+    assert with_leader[0] > without[0] and with_leader[2] > without[2] and with_leader[1] < without[1]
+
+
+def test_unequal_budgets_listen_as_far_as_the_one_closer_to_its_end():
+    """t = 5: site 0 has spent half of 10, site 1 a quarter of 20."""
+    W = Uniform()(Round(np.zeros((6, 2)), np.array([10.0, 20.0])))
+    assert W[0, 1] == pytest.approx(min(0.5, 0.75) / 2)
+
+
+def test_a_site_that_missed_rounds_is_less_far_along():
+    rewards = np.zeros((6, 2))
+    rewards[2:5, 1] = np.nan
+    np.testing.assert_allclose(Round(rewards, np.array([10.0, 10.0])).progress, [0.5, 0.2])
+
+
+def test_one_site_alone_is_the_identity_under_every_rule():
+    for rule in (Identity(), Uniform(), Leader()):
+        np.testing.assert_array_equal(rule(at(3, 10, 1)), [[1.0]])
+
+
+@pytest.mark.parametrize(
+    ("matrix", "complaint"),
+    [
+        ([[0.5, 0.6], [0.5, 0.4]], "row 0 sums to 1.1"),
+        ([[0.5, 0.5], [0.6, 0.4]], "column 0 sums to 1.1"),
+        ([[1.5, -0.5], [-0.5, 1.5]], "no negative weights"),
+        ([[1.0, 0.0]], "1 x 1; this one has shape"),
+        ([[np.nan, 1.0], [1.0, 0.0]], "finite weights"),
+    ],
+)
+def test_a_matrix_that_is_not_doubly_stochastic_is_refused_in_one_sentence(matrix, complaint):
+    with pytest.raises(CbocError, match=complaint):
+        Fixed(matrix)
+
+
+def test_fixed_refuses_another_number_of_sites():
+    with pytest.raises(CbocError, match="for 3 sites is 3 x 3"):
+        Fixed(np.eye(2))(at(0, 10, 3))
+
+
+@settings(max_examples=30)
+@given(rounds())
+def test_rules_do_not_change_what_they_are_given(round):
+    before = round.rewards.copy()
+    Leader()(round)
+    np.testing.assert_array_equal(round.rewards, before)

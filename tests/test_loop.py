@@ -1,0 +1,180 @@
+import numpy as np
+import pytest
+
+from cboc import CbocError, ExperimentFailed, Gate, Study, simulate
+from cboc.history import Journal, read_journal
+from cboc.problems.synthetic import levy, sites_of
+from cboc.trial import Status
+
+SITES = ("a", "b", "c")
+
+
+def problems(seed=0):
+    return dict(zip(SITES, sites_of(levy(2), 3, np.random.default_rng(seed)), strict=True))
+
+
+def study(horizon=5, **options):
+    return Study(levy(2).space, SITES, horizon, **options)
+
+
+def run(horizon=5, rule="leader", **options):
+    return simulate(study(horizon, rule=rule), problems(), direction="minimise", **({"seed": 3, "initial": 4} | options))
+
+
+def test_every_site_spends_its_budget():
+    history = simulate(study(5, budgets={"b": 3}), problems(), direction="minimise", initial=4)
+    assert {site: len(history.of(site)) for site in SITES} == {"a": 9, "b": 7, "c": 9}
+    assert len(history.best_so_far("a")) == 6 and len(history.best_so_far("b")) == 4
+
+
+def test_the_same_seed_gives_the_same_study_and_another_another():
+    assert run().trials == run().trials
+    assert run(seed=4).trials != run().trials
+
+
+def test_alone_and_together_start_from_the_same_designs():
+    together, alone = run(), run(rule="identity")
+    for site in SITES:
+        assert [t.x.tolist() for t in together.of(site)[:4]] == [t.x.tolist() for t in alone.of(site)[:4]]
+
+
+def test_the_best_never_gets_worse_and_improves():
+    for site in SITES:
+        curve = run(horizon=8).best_so_far(site)
+        assert (np.diff(curve) <= 0).all() and curve[-1] < curve[0]
+
+
+def test_in_round_0_of_the_paper_everybody_runs_the_same_design():
+    history = run(rule="uniform", gate=Gate(0.0))
+    first = [trial.agreed for trial in history.trials if trial.round == 0]
+    np.testing.assert_allclose(first, [first[0]] * 3, atol=1e-8)
+
+
+class Interrupted(Exception):
+    pass
+
+
+@pytest.mark.parametrize("after", [[1], [5, 12], [13, 14, 15, 16], [20, 26]])
+def test_an_interrupted_study_continues_bit_by_bit(tmp_path, after):
+    journal, count = tmp_path / "run.jsonl", 0
+
+    def interrupt(_):
+        nonlocal count
+        count += 1
+        if count in after:
+            raise Interrupted
+
+    for _ in after:
+        with pytest.raises(Interrupted):
+            run(journal=journal, on_trial=interrupt)
+    assert run(journal=journal, on_trial=interrupt).trials == run().trials
+
+
+def test_a_journal_cut_at_any_byte_continues_to_the_same_end(tmp_path):
+    whole = tmp_path / "whole.jsonl"
+    expected = run(journal=whole).trials
+    data = whole.read_bytes()
+    header = data.index(b"\n") + 1
+    for cut in np.random.default_rng(0).integers(header, len(data), 12):
+        part = tmp_path / f"cut-{cut}.jsonl"
+        part.write_bytes(data[:cut])
+        assert run(journal=part).trials == expected
+        assert read_journal(part)[1] == read_journal(whole)[1]
+
+
+def test_a_finished_journal_is_only_read(tmp_path):
+    journal = tmp_path / "run.jsonl"
+    run(journal=journal)
+    before = journal.read_bytes()
+    assert run(journal=journal).trials == run().trials
+    assert journal.read_bytes() == before
+
+
+def test_another_studys_journal_is_refused(tmp_path):
+    run(journal=tmp_path / "run.jsonl")
+    with pytest.raises(CbocError, match="belongs to another study .it differs in: seed"):
+        run(journal=tmp_path / "run.jsonl", seed=99)
+    with pytest.raises(CbocError, match="differs in: study"):
+        run(journal=tmp_path / "run.jsonl", horizon=6)
+
+
+@pytest.mark.parametrize(("content", "complaint"), [("hello\n", "not a journal"), ('{"format": 99}\n', "not a journal")])
+def test_another_file_is_no_journal(tmp_path, content, complaint):
+    path = tmp_path / "run.jsonl"
+    path.write_text(content)
+    with pytest.raises(CbocError, match=complaint):
+        run(journal=path)
+
+
+def test_a_damaged_line_is_named(tmp_path):
+    path = tmp_path / "run.jsonl"
+    run(journal=path)
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:3], "{broken", *lines[4:]]) + "\n")
+    with pytest.raises(CbocError, match=r"run\.jsonl, line 4 is damaged"):
+        Journal(path, {})
+
+
+def test_a_failing_experiment_is_recorded_and_the_study_goes_on():
+    calls = 0
+
+    def moody(design):
+        nonlocal calls
+        calls += 1
+        if calls % 4 == 0:
+            raise ExperimentFailed("the reactor tripped")
+        return problems()["a"](design)
+
+    history = simulate(study(), problems() | {"a": moody}, direction="minimise", initial=4)
+    failed = [trial for trial in history.of("a") if trial.status == Status.FAILED]
+    assert len(failed) == 2 and failed[0].note == "the reactor tripped"
+    assert np.isfinite(history.best_so_far("a")).all()
+
+
+def test_an_error_in_an_experiment_is_not_swallowed():
+    def broken(_):
+        raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        simulate(study(), problems() | {"a": broken}, direction="minimise")
+
+
+def test_sites_may_pull_in_opposite_directions():
+    upside_down = problems()
+
+    def negated(design):
+        return -upside_down["a"](design)
+
+    directions = {"a": "maximise", "b": "minimise", "c": "minimise"}
+    flipped = simulate(study(), problems() | {"a": negated}, direction=directions, seed=3, initial=4)
+    straight = simulate(study(), problems(), direction="minimise", seed=3, initial=4)
+    assert [t.executed for t in flipped.trials] == [t.executed for t in straight.trials]
+
+
+def test_all_equal_outcomes_run_through():
+    history = simulate(study(3), dict.fromkeys(SITES, lambda _: 1.0), direction="maximise", initial=3)
+    assert all(trial.y == 1.0 for trial in history.trials)
+
+
+def test_a_missing_experiment_is_named():
+    with pytest.raises(CbocError, match="c has none"):
+        simulate(study(), {"a": abs, "b": abs}, direction="minimise")
+
+
+def test_stopping_by_utility_ends_early_and_resumes(tmp_path):
+    options = {"stop_below": 0.05, "horizon": 12}
+    history = run(**options)
+    assert len(history.trials) < 3 * 16
+    assert run(**options, journal=tmp_path / "j.jsonl").trials == run(**options, journal=tmp_path / "j.jsonl").trials
+
+
+def test_history_exports_natural_units(tmp_path):
+    history = run(horizon=2)
+    frame = history.to_frame()
+    assert len(frame) == 18 and {"x1", "x2", "y", "explanation"} <= set(frame.columns)
+    with (tmp_path / "h.csv").open("w") as file:
+        history.to_csv(file)
+    lines = (tmp_path / "h.csv").read_text().splitlines()
+    assert lines[0].startswith("site,trial,round,status,decision,x1,x2,y") and len(lines) == 19
+    problem = problems()[frame.site[5]]
+    assert problem({"x1": frame.x1[5], "x2": frame.x2[5]}) == pytest.approx(frame.y[5])

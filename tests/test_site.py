@@ -1,0 +1,245 @@
+import numpy as np
+import pytest
+
+from cboc import CbocError, Choice, Dataset, Finished, Gate, Int, Ledger, Site, Space, Study, Waiting
+from cboc.trial import Decision, Status, Trial
+
+SPACE = Space({"a": (0.0, 1.0), "b": (-5.0, 5.0)})
+
+
+def bowl(design, centre=0.3):
+    return (design["a"] - centre) ** 2 + design["b"] ** 2
+
+
+def make(sites=("x", "y"), horizon=6, initial=4, space=SPACE, site_options=None, **options):
+    study = Study(space, sites, horizon, **options)
+    ledger = Ledger(study)
+    each = {"direction": "minimise", "initial": initial, "seed": 1} | (site_options or {})
+    return [Site(study, name, ledger, **each) for name in sites]
+
+
+def finish_initial(*sites):
+    for site in sites:
+        for _ in range(site.initial):
+            trial = site.ask()
+            site.tell(trial, bowl(trial.design(site.study.space)))
+
+
+def test_initial_trials_come_first_and_are_not_shared():
+    x, _ = make()
+    finish_initial(x)
+    assert [trial.decision for trial in x.trials] == [Decision.INITIAL] * 4
+    assert x.network.store.proposals(0) == {}
+    assert len({tuple(trial.x) for trial in x.trials}) == 4
+
+
+def test_asking_waits_for_the_others_and_then_gives_the_mean():
+    x, y = make(site_options={"gate": Gate(0.0)})
+    finish_initial(x, y)
+    with pytest.raises(Waiting, match="round 0 is still open"):
+        x.ask()
+    y.propose()
+    trial = x.ask()
+    mean = (np.array(x.trials[-1].proposed) + np.array(y.trials[-1].proposed)) / 2
+    np.testing.assert_allclose(trial.x, mean, atol=1e-8)
+    assert trial.decision == Decision.FOLLOWED and trial.status == Status.PENDING
+
+
+def test_ask_is_idempotent_until_told():
+    x, y = make()
+    finish_initial(x, y)
+    y.propose()
+    trial = x.ask()
+    assert x.ask() == trial and x.ask() is x.trials[-1]
+    x.tell(trial, 1.0)
+    y.tell(y.ask(), 1.0)
+    y.propose()
+    assert x.ask() != trial
+
+
+def test_telling_twice_the_same_is_fine_and_something_else_is_not():
+    x, _ = make()
+    trial = x.ask()
+    x.tell(trial, 2.0)
+    assert x.tell(trial, 2.0).y == 2.0 and len(x.dataset) == 1
+    with pytest.raises(CbocError, match=r"trial 0 of 'x' was told 2 already; 3 came now"):
+        x.tell(trial, 3.0)
+
+
+def test_a_gate_above_one_is_working_alone_bit_by_bit():
+    alone = make(rule="identity")
+    gated = make(rule="uniform", site_options={"gate": Gate(2.0)})
+    for pair in (alone, gated):
+        finish_initial(*pair)
+        for _ in range(3):
+            for site in pair:
+                site.propose()
+            for site in pair:
+                trial = site.ask()
+                site.tell(trial, bowl(trial.design(SPACE)))
+    assert [t.executed for t in alone[0].trials] == [t.executed for t in gated[0].trials]
+    assert gated[0].trials[-1].decision == Decision.DECLINED
+
+
+def test_the_gate_runs_the_mix_exactly_when_its_utility_suffices():
+    x, y = make(site_options={"gate": Gate(0.5)}, horizon=8)
+    finish_initial(x, y)
+    for _ in range(8):
+        for site in (x, y):
+            site.propose()
+        for site in (x, y):
+            trial = site.ask()
+            is_worth_it = trial.log_worth_agreed >= trial.log_worth + np.log(0.5)
+            assert (trial.decision == Decision.FOLLOWED) == is_worth_it
+            site.tell(trial, bowl(trial.design(SPACE), 0.3 if site is x else 0.6))
+
+
+def test_something_else_was_run():
+    x, _ = make()
+    told = x.tell(x.ask(), 1.5, ran={"a": 0.25, "b": 0.0})
+    assert told.executed == (0.25, 0.5) and told.proposed != told.executed
+    np.testing.assert_array_equal(x.dataset.X[-1], [0.25, 0.5])
+    with pytest.raises(CbocError, match="did you mean 'a'|unknown|no parameter"):
+        x.tell(x.ask(), 1.5, ran={"aa": 0.25, "b": 0.0})
+
+
+def test_a_failed_trial_counts_as_a_failure_and_may_be_told_later():
+    x, _ = make()
+    trial = x.fail(x.ask(), "the pump stopped")
+    assert len(x.dataset) == 0 and len(x.dataset.failures) == 1 and trial.note == "the pump stopped"
+    x.tell(trial, 0.7)
+    assert len(x.dataset) == 1 and len(x.dataset.failures) == 0
+    with pytest.raises(CbocError, match="has a result already"):
+        x.fail(trial)
+
+
+def test_an_abandoned_trial_is_never_told():
+    x, _ = make()
+    trial = x.abandon(x.ask())
+    assert len(x.dataset) == 0
+    with pytest.raises(CbocError, match="was abandoned and takes no result"):
+        x.tell(trial, 1.0)
+    assert x.ask().number == trial.number + 1
+
+
+@pytest.mark.parametrize("y", [float("nan"), float("inf"), "much", None, (1.0, -2.0), (1.0, float("nan")), (1, 2, 3)])
+def test_an_outcome_that_is_no_number_is_refused_in_one_sentence(y):
+    x, _ = make()
+    with pytest.raises(CbocError, match="an outcome is a"):
+        x.tell(x.ask(), y)
+    assert len(x.dataset) == 0
+
+
+def test_a_measured_error_reaches_the_dataset():
+    x, _ = make()
+    x.tell(x.ask(), (1.0, 0.25))
+    x.tell(x.ask(), 2.0)
+    np.testing.assert_array_equal(x.dataset.sem, [0.25, np.nan])
+
+
+def test_a_trial_of_another_site_is_refused():
+    x, y = make()
+    with pytest.raises(CbocError, match="was not asked for by site 'y'"):
+        y.tell(x.ask(), 1.0)
+
+
+def test_the_budget_ends_the_site():
+    (x,) = make(("x",), horizon=2)
+    finish_initial(x)
+    for _ in range(2):
+        trial = x.ask()
+        x.tell(trial, bowl(trial.design(SPACE)))
+    assert x.is_finished
+    with pytest.raises(Finished, match="2 of 2 rounds"):
+        x.ask()
+
+
+def test_the_theorys_stopping_rule_ends_a_site_and_frees_the_others():
+    x, y = make(site_options={"stop_below": 1e3})
+    finish_initial(x, y)
+    with pytest.raises(Finished, match="fell below 1000"):
+        x.ask()
+    assert x.is_finished and x.network.expected() == ["y"]
+
+
+def test_a_late_site_runs_its_own_optimum_and_is_back_in_the_next_round():
+    x, y = make()
+    finish_initial(x, y)
+    x.propose()
+    x.network.close()
+    trial = y.ask()
+    assert trial.decision == Decision.LATE and tuple(trial.x) == trial.proposed
+    assert "closed without you" in trial.explain(("x", "y"))
+    y.tell(trial, bowl(trial.design(SPACE)))
+    x.tell(x.ask(), 1.0)
+    x.propose()
+    assert y.ask().round == 1
+
+
+def test_earlier_data_count_as_initial():
+    study = Study(SPACE, ("x",), 3)
+    data = Dataset(np.random.default_rng(0).random((10, 2)), np.arange(10.0), direction="minimise")
+    site = Site(study, "x", Ledger(study), direction="minimise", data=data)
+    assert site.ask().round == 0 and site.best.y == 0.0
+
+
+def test_a_site_with_no_data_at_all_starts_somewhere_feasible():
+    (x,) = make(("x",), initial=0)
+    trial = x.ask()
+    assert SPACE.contains(trial.x) and trial.round == 0
+
+
+def test_directions_are_explicit_and_opposite():
+    with pytest.raises(CbocError, match="direction is 'maximise' or 'minimise'; this is 'up'"):
+        make(("x",), site_options={"direction": "up"})
+    down = make(("x",))[0]
+    up = make(("x",), site_options={"direction": "maximise"})[0]
+    for site, sign in ((down, 1), (up, -1)):
+        for _ in range(8):
+            trial = site.ask()
+            site.tell(trial, sign * bowl(trial.design(SPACE)))
+    assert [t.executed for t in up.trials] == [t.executed for t in down.trials]
+    assert up.best.y == -down.best.y
+
+
+def test_mixed_spaces_are_proposed_and_agreed_feasibly():
+    space = Space({"t": (0.0, 1.0), "n": Int(1, 6), "s": Choice(["red", "green", "blue"]), "u": (0.0, 1.0)}, ["t + u <= 1"])
+    pair = make(space=space, initial=6, horizon=4, site_options={"gate": Gate(0.0)})
+
+    def yield_(d):
+        return (d["t"] - 0.4) ** 2 + (d["n"] - 4) ** 2 / 10 + (d["s"] != "green") + (d["u"] - 0.5) ** 2
+
+    for _ in range(10):
+        for site in pair:
+            site.propose()
+        for site in pair:
+            trial = site.ask()
+            assert space.contains(trial.x)
+            site.tell(trial, yield_(trial.design(space)))
+    assert pair[0].best.y < 0.7
+
+
+def test_a_trial_survives_its_row():
+    x, y = make(rule="leader")
+    finish_initial(x, y)
+    y.propose()
+    for trial in (x.trials[0], x.ask(), x.tell(x.ask(), (1.0, 0.5)), x.trials[-1]):
+        assert Trial.from_row(trial.to_row()) == trial
+
+
+def test_explanations():
+    def explain(weights, own="a", sites=("a", "b", "c"), **given):
+        trial = Trial(own, 9, Status.PENDING, round=3, proposed=(0.1,), agreed=(0.2,), weights=weights, **given)
+        return trial.explain(sites)
+
+    third = 0.7 / 3
+    followed, declined = {"decision": Decision.FOLLOWED}, {"decision": Decision.DECLINED}
+    uniform = explain((third + 0.3, third, third), **followed)
+    assert uniform == "70 % group mean, 30 % your own optimum; accepted by your gate."
+    leader = explain((0.5, 0.3, 0.2), leader="b", **followed)
+    assert leader == "60 % group mean, 30 % your own optimum, 10 % b; leader b; accepted by your gate."
+    assert explain((0.2, 0.4, 0.4), leader="a", **followed).startswith("60 % group mean, 20 % b, 20 % c; you lead")
+    assert explain((0.5, 0.5, 0.0), **declined) == (
+        "100 % mean of 2 sites; declined by your gate, so this is your own optimum."
+    )
+    assert explain((1.0, 0.0, 0.0), **followed).startswith("100 % your own optimum")
