@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -30,6 +30,7 @@ class History:
     study: Study
     directions: dict[str, Direction]
     trials: tuple[Trial, ...]
+    earlier: dict[str, float] = field(default_factory=dict)  # the best outcome of the sites that had data from before
 
     def of(self, site: str) -> list[Trial]:
         """One site's trials in order."""
@@ -40,7 +41,8 @@ class History:
         """The best outcome after the initial trials and after each round, (rounds + 1,); NaN before the first success."""
         is_minimised = self.directions[site] == "minimise"
         pick = np.fmin if is_minimised else np.fmax
-        best, curve = np.nan, [np.nan]
+        best = self.earlier.get(site, np.nan)
+        curve = [best]
         for trial in self.of(site):
             y = trial.y if trial.status == Status.COMPLETE and trial.y is not None else np.nan
             best = float(pick(best, y))

@@ -71,7 +71,8 @@ def simulate(
     finally:
         if book is not None:
             book.close()
-    return History(study, directions, in_order(trial for site in sites for trial in site.trials))
+    earlier = {site.name: site.data.best.y for site in sites if len(site.data)}
+    return History(study, directions, in_order(trial for site in sites for trial in site.trials), earlier)
 
 
 def _run(sites: list[Site], experiments: Mapping[str, Experiment], on_trial: Callable[[Trial], None] | None) -> None:

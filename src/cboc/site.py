@@ -81,19 +81,23 @@ class Site:
         self.trials: list[Trial] = list(trials)
         self._save = save
         self._utility: tuple[int, Utility] | None = None  # of the proposal with this number
+        self._dataset: Dataset | None = None  # of the trials as they are now
 
     # ------------------------------------------------------------------------------------------ what the site knows
 
     @property
     def dataset(self) -> Dataset:
         """All outcomes so far; private."""
+        if self._dataset is None:
+            self._dataset = self.data + self._told()
+        return self._dataset
+
+    def _told(self) -> Dataset:
         told = [trial for trial in self.trials if trial.status == Status.COMPLETE]
-        failed = [trial.x for trial in self.trials if trial.status == Status.FAILED]
-        if not told and not failed:
-            return self.data
+        failed = [trial.executed for trial in self.trials if trial.status == Status.FAILED]
         D = self.study.space.dimension
-        return self.data + Dataset(
-            np.array([trial.x for trial in told]).reshape(-1, D),
+        return Dataset(
+            np.array([trial.executed for trial in told]).reshape(-1, D),
             np.array([trial.y for trial in told]),
             sem=np.array([np.nan if trial.sem is None else trial.sem for trial in told]),
             failures=np.array(failed).reshape(-1, D),
@@ -298,6 +302,7 @@ class Site:
             self.trials.append(trial)
         else:
             self.trials[trial.number] = trial
+        self._dataset = None
         if self._save is not None:
             self._save(trial)
         return trial

@@ -1,9 +1,9 @@
 """A study as a TOML file: what a bench scientist edits and `cboc simulate` runs.
 
-    reading.py     TOML -> StudyFile
-    section.py     one table of the file, read key by key
-    sources.py     where a site's outcomes come from in a simulation
-    template.toml  what `cboc init` writes
+reading.py     TOML -> StudyFile
+section.py     one table of the file, read key by key
+sources.py     where a site's outcomes come from in a simulation
+template.toml  what `cboc init` writes
 """
 
 from cboc.studyfile.reading import StudyFile, read, template

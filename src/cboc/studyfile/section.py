@@ -39,11 +39,6 @@ NUMBER = Kind("a number", _is_number)
 AMOUNT = Kind("a number from 0", lambda value: _is_number(value) and value >= 0)
 
 
-def one_of(names: Collection[str]) -> Kind:
-    """One of a few words."""
-    return Kind("one of " + ", ".join(f'"{name}"' for name in names), lambda value: value in names)
-
-
 @dataclass(frozen=True)
 class Section:
     """A table, and where it stands: 'study.toml, [study]'."""
@@ -65,13 +60,19 @@ class Section:
 
     def get(self, key: str, kind: Kind, default: Any = None) -> Any:
         """A key that may be left out."""
-        value = self.values.get(key, default)
-        if key in self.values and not kind.accepts(value):
-            hint = ""
-            if kind.noun.startswith("one of") and isinstance(value, str):
-                close = did_you_mean(value, kind.noun.removeprefix("one of ").replace('"', "").split(", "))
-                hint = f"; {close}" if close.startswith("did") else "."
-            raise CbocError(f"{self.place}: {key} is {kind.noun}, but {_shown(value)} came{hint or '.'}")
+        if key not in self.values:
+            return default
+        value = self.values[key]
+        if not kind.accepts(value):
+            raise CbocError(f"{self.place}: {key} is {kind.noun}, but {_shown(value)} came.")
+        return value
+
+    def choose(self, key: str, names: Collection[str], default: str | None = None) -> str:
+        """A key that holds one of a few words; without a default it has to be there."""
+        either = Kind(" or ".join(f'"{name}"' for name in names), lambda value: isinstance(value, str))
+        value: str = self.need(key, either) if default is None else self.get(key, either, default)
+        if value not in names:
+            raise CbocError(f"{self.place}: {key} = {_shown(value)} is unknown; {did_you_mean(value, names)}")
         return value
 
 

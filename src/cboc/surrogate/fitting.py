@@ -3,13 +3,15 @@
     θ               = log [ℓ_1 .. ℓ_D, (s²), v²]
     log posterior   = -½ (y - m)ᵀα - Σ log L_ii - n/2 log 2π + Σ log prior(θ)
     ∂/∂θ            = ½ Σ_ij (ααᵀ - K⁻¹)_ij ∂K_ij/∂θ + ∂ log prior/∂θ
-    m               = 1ᵀK⁻¹y / 1ᵀK⁻¹1, profiled out: at its optimum it adds nothing to the gradient
+    m               = 1ᵀK⁻¹y / 1ᵀK⁻¹1
+
+m is profiled out: at its optimum it adds nothing to the gradient.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import log, pi
 
 import numpy as np
@@ -33,7 +35,7 @@ class Model:
     outcomes: Callable[[Array], Outcomes] = compressed
     lengthscale: Callable[[int], Prior] = dimension_scaled  # of the dimension D
     outputscale: Prior | None = None  # None: s² = 1, the variance of standardised outcomes
-    noise: Prior = LogNormal(-8.0, 2.0)
+    noise: Prior = field(default=LogNormal(-8.0, 2.0))
     noise_floor: float = 1e-6
     shortest: float = 0.025  # bounds of the lengthscales
     longest: float = 1e3
@@ -64,24 +66,40 @@ def fit(
 ) -> GP:
     """The Gaussian process with the most probable hyper-parameters, for designs X (n, D) and scores y (n,).
 
-    `sem` holds the standard error of each measurement, NaN where it is to be learned. `widths` are the natural widths of
-    the coordinates, for models that speak of them. `warm_start` is the `theta` of an earlier fit; with `starts` > 1 other
-    starting points are tried as well and the best result is kept.
+    `sem` holds the standard error of each measurement, NaN where it is to be learned. `widths` are the natural widths
+    of the coordinates, for models that speak of them. `warm_start` is the `theta` of an earlier fit; with `starts` > 1
+    other starting points are tried as well and the best result is kept.
     """
     model = model or Model()
     if len(X) == 0:
-        raise CbocError("a Gaussian process needs at least one completed experiment, and there is none; tell() one first.")
-    outcomes = model.outcomes(y)
-    targets = outcomes.forward(y)
-    objective = Objective(model, X, targets, None if sem is None else sem * outcomes.slope(y), widths)
+        raise CbocError(
+            "a Gaussian process needs at least one completed experiment, and there is none; tell() one first."
+        )
+    objective, outcomes = _objective(X, y, sem, model, widths)
     theta, value = objective.minimise(warm_start, starts)
+    return _posterior(objective, outcomes, X, theta, value)
+
+
+def build(X: Array, y: Array, theta: Array, model: Model | None = None) -> GP:
+    """The Gaussian process at given hyper-parameters, nothing fitted."""
+    objective, outcomes = _objective(X, y, None, model or Model(), None)
+    return _posterior(objective, outcomes, X, theta, objective(theta)[0])
+
+
+def _objective(X: Array, y: Array, sem: Array | None, model: Model, widths: Array | None) -> tuple[Objective, Outcomes]:
+    outcomes = model.outcomes(y)
+    errors = None if sem is None else sem * outcomes.slope(y)
+    return Objective(model, X, outcomes.forward(y), errors, widths), outcomes
+
+
+def _posterior(objective: Objective, outcomes: Outcomes, X: Array, theta: Array, value: float) -> GP:
     root = cholesky(objective.covariance(theta)[0])
     mean, alpha = objective.solve(root)
     return GP(
-        kernel=model.kernel,
+        kernel=objective.model.kernel,
         outcomes=outcomes,
         X=X,
-        y=targets,
+        y=objective.y,
         lengthscales=np.exp(theta[: X.shape[1]]),
         signal=objective.signal(theta),
         noise=float(np.exp(theta[-1])),
@@ -127,8 +145,9 @@ class Objective:
         gradient[:D] *= -2.0
         gradient[-1] = 0.5 * np.exp(theta[-1]) * learned.sum()
         if self.model.outputscale is not None:
+            gradient[-2] = 0.5 * self.signal(theta) * diagonal.sum()  # first: `diagonal` is a view of G
             G *= self.above
-            gradient[-2] = np.vdot(G, K) + 0.5 * diagonal @ (K.diagonal() - self.noises(theta))
+            gradient[-2] += np.vdot(G, K)
 
         density, derivative = self.log_prior(theta)
         return -float(value + density), -(gradient + derivative)
@@ -182,22 +201,28 @@ class Objective:
         return np.array([*(log(self.prior.mode) - self.log_widths), *signal, log(self.model.noise.mode)])
 
     def starts(self, warm_start: Array | None, count: int) -> Array:
-        """The warm start if there is one, the priors' mode, a short-range one, then the mode disturbed: always the same."""
+        """The warm start if there is one, the priors' mode, a short-range one, then the mode disturbed; never random.
+
+        A warm start that another model left, with more or fewer hyper-parameters, is no use and left out.
+        """
         short = self.mode - np.append(np.full(self.dimension, log(2.0)), np.zeros(len(self.mode) - self.dimension))
         rng = np.random.default_rng(0)
         disturbed = (self.mode + rng.normal(0.0, 1.0, len(self.mode)) for _ in range(count))
-        rows = [self.mode, short, *disturbed] if warm_start is None else [warm_start, short, self.mode, *disturbed]
+        is_warm = warm_start is not None and warm_start.shape == self.mode.shape and np.isfinite(warm_start).all()
+        rows = [warm_start, short, self.mode, *disturbed] if is_warm else [self.mode, short, *disturbed]
         lower, upper = np.array(self.bounds).T
-        return np.clip(np.array(rows[:count]), lower, upper)
+        starts: Array = np.clip(np.array(rows[:count]), lower, upper)
+        return starts
 
     def minimise(self, warm_start: Array | None, count: int) -> tuple[Array, float]:
         """The best θ and its -log posterior."""
         from scipy.optimize import minimize  # here, because it takes half a second to import
 
         results = [
-            minimize(self, theta, jac=True, method="L-BFGS-B", bounds=self.bounds, options={"ftol": TOLERANCE, "gtol": 1e-2})
+            minimize(
+                self, theta, jac=True, method="L-BFGS-B", bounds=self.bounds, options={"ftol": TOLERANCE, "gtol": 1e-2}
+            )
             for theta in self.starts(warm_start, count)
         ]
         best = min(results, key=lambda result: float(result.fun))
         return best.x, float(best.fun)
-

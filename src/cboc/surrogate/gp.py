@@ -81,11 +81,13 @@ class GP:
     def _sd(self, v: Array) -> Array:
         """√(s² - |v|²), kept above the rounding of the subtraction."""
         variance = self.signal - np.einsum("ij,ij->i", v, v)
-        return np.sqrt(np.maximum(variance, 1e-12 * self.signal))
+        sd: Array = np.sqrt(np.maximum(variance, 1e-12 * self.signal))
+        return sd
 
     def _pull(self, weights: Array, Qs: Array) -> Array:
         """Σ_j weights_ij (q_i - x_j)/ℓ²."""
-        return (weights.sum(axis=1)[:, None] * Qs - weights @ self._scaled[0]) / self.lengthscales
+        pull: Array = (weights.sum(axis=1)[:, None] * Qs - weights @ self._scaled[0]) / self.lengthscales
+        return pull
 
     def cross(self, Q: Array) -> Array:
         """k(Q) = s²κ between Q and the data, (q, n)."""

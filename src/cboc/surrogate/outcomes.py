@@ -1,11 +1,12 @@
 """From outcomes as they were measured to the standardised scale on which the surrogate works, and back.
 
-Better outcomes are larger here (`Dataset.score`). The default is `Compressed`:
+Better outcomes are larger here (`Dataset.score`). The default is `compressed`:
 
     z = (y - median) / MAD,   w = z above the median,  -log(1 - z) below,   then standardised
 
-The better half keeps its scale, so that an improvement is worth what it is; the worse half, whose extremes would stretch
-the surrogate over ground where nobody wants to experiment, is drawn in. `benchmarks/solo.py` measures what it brings.
+The better half keeps its scale, so that an improvement is worth what it is; the worse half, whose extremes would
+stretch the surrogate over ground where nobody wants to experiment, is drawn in. `benchmarks/solo.py` measures what it
+brings.
 """
 
 from __future__ import annotations
@@ -16,6 +17,10 @@ from typing import Protocol
 import numpy as np
 
 from cboc.arrays import Array
+
+ROUNDING = 1e-12  # relative differences below this are no differences
+SMALLEST = 1e-290  # outcomes below this are zero
+LOWEST = -700.0  # exp(-LOWEST) is still a number
 
 
 class Outcomes(Protocol):
@@ -59,7 +64,7 @@ class TailLog:
 
     def backward(self, w: Array) -> Array:
         bent = self.standard.backward(w)
-        return self.robust.backward(np.where(bent < 0.0, -np.expm1(-np.minimum(bent, 0.0)), bent))
+        return self.robust.backward(np.where(bent < 0.0, -np.expm1(-np.clip(bent, LOWEST, 0.0)), bent))
 
     def slope(self, y: Array) -> Array:
         z = self.robust.forward(y)
@@ -78,18 +83,29 @@ def raw(y: Array) -> Linear:  # noqa: ARG001
 
 def standardised(y: Array) -> Linear:
     """Mean 0 and standard deviation 1; all-equal outcomes are only centred."""
-    spread = float(y.std(ddof=1)) if len(y) > 1 else 0.0
-    return Linear(float(y.mean()), _scale(spread, y))
+    largest = float(np.abs(y).max())
+    if largest < SMALLEST:
+        return Linear()
+    unit = y / largest  # whose squares neither overflow nor vanish
+    spread = float(unit.std(ddof=1)) if len(y) > 1 else 0.0
+    return Linear(largest * float(unit.mean()), largest * spread if spread > ROUNDING else 1.0)
 
 
 def compressed(y: Array) -> TailLog:
-    """Standardised, with the worse half drawn in."""
+    """Standardised, with the worse half drawn in; all-equal outcomes are only centred."""
     median = float(np.median(y))
-    deviation = float(np.median(np.abs(y - median)))
-    robust = Linear(median, _scale(deviation, y) if deviation > 0.0 else standardised(y).scale)
+    deviation = _deviation(y, median)
+    if deviation == 0.0:
+        return TailLog(Linear(median), Linear())
+    robust = Linear(median, deviation)
     return TailLog(robust, standardised(_draw_in(robust.forward(y))))
 
 
-def _scale(spread: float, y: Array) -> float:
-    """The spread, or 1 where it is nothing but rounding."""
-    return spread if spread > 1e-12 * max(1.0, float(np.abs(y).max())) else 1.0
+def _deviation(y: Array, median: float) -> float:
+    """MAD; where half of the outcomes are equal, that of the others; where all are, 0."""
+    deviations = np.abs(y - median)
+    nothing = max(ROUNDING * abs(median), ROUNDING * float(y.max() - median), SMALLEST)
+    others = deviations[deviations > nothing]
+    if len(others) == 0:
+        return 0.0
+    return float(np.median(deviations if 2 * len(others) > len(y) else others))

@@ -39,7 +39,8 @@ class Gamma:
 
     @property
     def mode(self) -> float:
-        return (self.shape - 1.0) / self.rate
+        """Of the density; its mean where that is largest at 0, which is no place to start from."""
+        return (self.shape - 1.0 if self.shape > 1.0 else self.shape) / self.rate
 
 
 Prior = LogNormal | Gamma

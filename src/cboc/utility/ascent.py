@@ -26,70 +26,77 @@ FIRST_STEP = 0.1  # of the longest component, in units of the box
 SUFFICIENT = 1e-4  # Armijo
 
 
+@np.errstate(invalid="ignore", divide="ignore")
 def ascend(
-    objective: Objective, starts: Array, lower: Array, upper: Array, *, tolerance: float = 1e-4, steps: int = 100
+    objective: Objective, starts: Array, lower: Array, upper: Array, *, tolerance: float = 1e-3, steps: int = 100
 ) -> tuple[Array, Array]:
     """The points (B, D) that the starts (B, D) climb to, and their values (B,).
 
     `lower` and `upper` are (D,) or (B, D); a start stops when the next step promises less than `tolerance`.
     """
     points = np.clip(starts, lower, upper)
-    values, gradients = objective(points)
-    lower, upper = np.broadcast_to(lower, points.shape), np.broadcast_to(upper, points.shape)
-    live = np.arange(len(points))
-    x, f, g, low, high = points.copy(), values.copy(), gradients, lower, upper
-    H = _first_metric(g)
-    is_fresh = np.ones(len(x), dtype=bool)
-    a = np.ones(len(x))
+    values, g = _look(objective, points)
+    low, high = np.broadcast_to(lower, points.shape), np.broadcast_to(upper, points.shape)
+    live, x, f = np.arange(len(points)), points.copy(), values.copy()
+    H, a, is_fresh = _first_metric(g), np.ones(len(x)), np.ones(len(x), dtype=bool)
     for _ in range(steps):
         free = ((x > low) | (g > 0.0)) & ((x < high) | (g < 0.0))
         uphill = g * free
         p = np.matmul(H, uphill[:, :, None])[:, :, 0] * free
-        slope = np.einsum("bd,bd->b", uphill, p)
-        moving = (slope * a > tolerance) & np.isfinite(f)
+        moving = (uphill * p).sum(axis=1) * a > tolerance  # False where anything is NaN
         if not moving.all():
             points[live], values[live] = x, f
-            live, x, f, g, H, a, p, slope, low, high, is_fresh = (
-                part[moving] for part in (live, x, f, g, H, a, p, slope, low, high, is_fresh)
+            live, x, f, g, H, a, p, low, high, is_fresh = (
+                part[moving] for part in (live, x, f, g, H, a, p, low, high, is_fresh)
             )
             if len(live) == 0:
                 break
         trial = np.clip(x + a[:, None] * p, low, high)
-        f_trial, g_trial = objective(trial)
+        f_trial, g_trial = _look(objective, trial)
         s = trial - x
-        promised = np.einsum("bd,bd->b", g, s)
-        with np.errstate(invalid="ignore"):
-            accepted = f_trial >= f + SUFFICIENT * promised
+        promised = (g * s).sum(axis=1)
+        accepted = f_trial >= f + SUFFICIENT * promised
         _update_metric(H, s, g - g_trial, accepted, is_fresh)
+        if accepted.all():
+            x, f, g, a = trial, f_trial, g_trial, np.ones(len(x))
+            is_fresh[:] = False
+            continue
         is_fresh &= ~accepted
-        with np.errstate(invalid="ignore", divide="ignore"):
-            shrink = 0.5 * promised / (promised - (f_trial - f))
-        a = np.where(accepted, 1.0, a * np.clip(np.nan_to_num(shrink, nan=0.1), 0.1, 0.5))
-        taken = accepted[:, None]
-        x, f, g = np.where(taken, trial, x), np.where(accepted, f_trial, f), np.where(taken, g_trial, g)
+        shrink = 0.5 * promised / (promised - (f_trial - f))
+        a = np.where(accepted, 1.0, a * np.clip(np.where(shrink > 0.1, shrink, 0.1), 0.1, 0.5))
+        x[accepted], f[accepted], g[accepted] = trial[accepted], f_trial[accepted], g_trial[accepted]
     points[live], values[live] = x, f
     return points, values
+
+
+def _look(objective: Objective, points: Array) -> tuple[Array, Array]:
+    """Values and gradients, ours to change; a gradient that is not finite points nowhere."""
+    values, gradients = objective(points)
+    return np.array(values), np.where(np.isfinite(gradients), gradients, 0.0)
 
 
 def _first_metric(g: Array) -> Array:
     """A multiple of the identity whose first step is FIRST_STEP long."""
     longest = np.maximum(np.abs(g).max(axis=1), 1e-300)
-    return (FIRST_STEP / longest)[:, None, None] * np.eye(g.shape[1])
+    metric: Array = (FIRST_STEP / longest)[:, None, None] * np.eye(g.shape[1])
+    return metric
 
 
 def _update_metric(H: Array, s: Array, y: Array, accepted: Mask, is_fresh: Mask) -> None:
-    """BFGS:  H <- (I - ρ s yᵀ) H (I - ρ y sᵀ) + ρ s sᵀ,  ρ = 1/sᵀy; on convex ground (sᵀy <= 0) steps double instead."""
-    sy = np.einsum("bd,bd->b", s, y)
-    yy = np.einsum("bd,bd->b", y, y)
-    curved = accepted & (sy > 1e-10 * yy) & (sy > 0.0)
-    H[accepted & ~curved] *= 2.0
-    first = curved & is_fresh
-    H[first] = (sy[first] / yy[first])[:, None, None] * np.eye(s.shape[1])
-    if not curved.any():
-        return
-    rho = np.where(curved, 1.0, 0.0) / np.where(curved, sy, 1.0)
+    """BFGS:  H <- (I - ρ s yᵀ) H (I - ρ y sᵀ) + ρ s sᵀ,  ρ = 1/sᵀy; on convex ground (sᵀy <= 0) steps double."""
+    sy, yy = (s * y).sum(axis=1), (y * y).sum(axis=1)
+    curved = accepted & (sy > 1e-10 * yy)
+    if not curved.all():
+        H[accepted & ~curved] *= 2.0
+        if not curved.any():
+            return
+    if (first := curved & is_fresh).any():
+        H[first] = (sy[first] / yy[first])[:, None, None] * np.eye(s.shape[1])
+    rho = np.where(curved, 1.0 / sy, 0.0)
     Hy = np.matmul(H, y[:, :, None])[:, :, 0]
-    yHy = np.einsum("bd,bd->b", y, Hy)
-    cross = s[:, :, None] * Hy[:, None, :]
-    H -= rho[:, None, None] * (cross + cross.transpose(0, 2, 1))
-    H += (rho * (1.0 + rho * yHy))[:, None, None] * (s[:, :, None] * s[:, None, :])
+    bend = rho * (1.0 + rho * (y * Hy).sum(axis=1))
+    # ρ(1 + ρ yᵀHy) ssᵀ - ρ(s (Hy)ᵀ + (Hy) sᵀ), as s uᵀ + u sᵀ
+    u = (0.5 * bend)[:, None] * s - rho[:, None] * Hy
+    cross = (s * curved[:, None])[:, :, None] * u[:, None, :]
+    H += cross
+    H += cross.transpose(0, 2, 1)

@@ -25,7 +25,8 @@ class UCB(Surrogated):
 
     def __call__(self, X: Array) -> Array:
         mean, sd = self.gp.moments(X)
-        return mean + np.sqrt(self.beta) * sd
+        value: Array = mean + np.sqrt(self.beta) * sd
+        return value
 
     def with_gradient(self, X: Array) -> tuple[Array, Array]:
         mean, sd, d_mean, d_sd = self.gp.moments_with_gradient(X)

@@ -6,8 +6,8 @@
     LogEI   = log σ + log h(z)                        ∇LogEI = ∇σ/σ + h'/h (∇μ - z ∇σ)/σ,   h' = Φ
     PI(x)   = Φ(z)                                    ∇PI    = φ (∇μ - z ∇σ)/σ
 
-Far from the incumbent h underflows; with Mills' ratio m = Φ/φ = √(π/2) erfcx(-z/√2) it is φ(z)(1 + z m), whose logarithm
-does not (Ament et al., NeurIPS 2023).
+Far from the incumbent h underflows; with Mills' ratio m = Φ/φ = √(π/2) erfcx(-z/√2) it is φ(z)(1 + z m), whose
+logarithm does not (Ament et al., NeurIPS 2023).
 """
 
 from __future__ import annotations
@@ -70,7 +70,8 @@ class EI(_Improvement):
     def __call__(self, X: Array) -> Array:
         mean, sd = self.gp.moments(X)
         z = (mean - self.best) / sd
-        return sd * (phi(z) + z * ndtr(z))
+        value: Array = sd * (phi(z) + z * ndtr(z))
+        return value
 
     def with_gradient(self, X: Array) -> tuple[Array, Array]:
         mean, sd, d_mean, d_sd = self.gp.moments_with_gradient(X)

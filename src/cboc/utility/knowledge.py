@@ -1,7 +1,8 @@
 """Knowledge gradient: how much the best predicted mean is expected to rise by one more experiment (Sec. 4.4.2).
 
-    KG(x)  = E max_i (a_i + b_i(x) Z) - max_i a_i,    Z ~ N(0, 1)
+    KG(x)  = E max_i (a_i + b_i(x) Z) - a*,           Z ~ N(0, 1)
     a_i    = μ(x_i),   b_i(x) = cov(x_i, x) / √(σ²(x) + v²)        x_i: a finite set, and x itself
+    a*     = max_i a_i over the set alone, so that it is the same for every x
 
 The maximum of lines is their upper envelope; between its corners c_i one line leads, so that (Frazier et al. 2009)
 
@@ -30,7 +31,7 @@ BEST = 16  # the best data points in it
 
 @dataclass(frozen=True)
 class KnowledgeGradient(Surrogated):
-    """KG over a finite set that holds the maximiser of the posterior mean, the best data and a spread of other designs."""
+    """KG over a finite set: the maximisers of the posterior mean, the best data and a spread of other designs."""
 
     gp: GP
     points: Array = field(repr=False)  # x_i, (m, D)
@@ -41,7 +42,7 @@ class KnowledgeGradient(Surrogated):
     def on(cls, gp: GP, rng: np.random.Generator) -> Self:
         """Choose the finite set."""
         best = gp.X[np.argsort(-gp.y, kind="stable")[:BEST]]
-        tops, _ = ascend(lambda X: gp.moments_with_gradient(X)[::2], best[:4], np.zeros(1), np.ones(1))  # type: ignore[arg-type, return-value]
+        tops, _ = ascend(lambda X: gp.moments_with_gradient(X)[::2], best[:4], np.zeros(1), np.ones(1))
         points = np.vstack([tops, best, sobol(SPREAD, gp.X.shape[1], rng)])
         solved = gp.inverse_root.T @ (gp.inverse_root @ gp.cross(points).T)
         return cls(gp, points, gp.moments(points)[0], solved)
@@ -64,7 +65,9 @@ class KnowledgeGradient(Surrogated):
         pairs = [self._row(X[[i]], mean[i], sd[i], d_mean[i], d_sd[i], covariances[i]) for i in range(len(X))]
         return np.array([value for value, _ in pairs]), np.array([gradient for _, gradient in pairs])
 
-    def _row(self, x: Array, mean: float, sd: float, d_mean: Array, d_sd: Array, covariance: Array) -> tuple[float, Array]:
+    def _row(
+        self, x: Array, mean: float, sd: float, d_mean: Array, d_sd: Array, covariance: Array
+    ) -> tuple[float, Array]:
         a = np.append(self.means, mean)
         cov = np.append(covariance, sd * sd)
         spread = np.sqrt(sd * sd + self.gp.noise)
@@ -87,7 +90,7 @@ class KnowledgeGradient(Surrogated):
 
 
 def envelope(a: Array, b: Array) -> tuple[list[int], Array, Array]:
-    """The lines that lead somewhere in max_i (a_i + b_i z), in order of slope, with Φ- and φ-differences of their corners."""
+    """The lines that lead somewhere in max_i (a_i + b_i z), by slope, with Φ- and φ-differences of their corners."""
     lead: list[int] = []
     corners: list[float] = []
     for i in np.lexsort((a, b)):

@@ -9,6 +9,7 @@ from typing import Protocol
 import numpy as np
 
 from cboc.arrays import Array
+from cboc.errors import CbocError
 from cboc.utility.surrogated import log_gain
 
 
@@ -42,11 +43,11 @@ class Custom:
     step: float = 1e-5
 
     def __call__(self, X: Array) -> Array:
-        return np.asarray(self.function(X), dtype=float)
+        return _shaped("function", self.function(X), X.shape, X.shape[:1])
 
     def with_gradient(self, X: Array) -> tuple[Array, Array]:
         if self.gradient is not None:
-            return self(X), np.asarray(self.gradient(X), dtype=float)
+            return self(X), _shaped("gradient", self.gradient(X), X.shape, X.shape)
         n, D = X.shape
         sides = self.step * np.eye(D)
         around = np.concatenate([X[:, None] + sides, X[:, None] - sides], axis=1)  # (n, 2D, D)
@@ -56,3 +57,13 @@ class Custom:
 
     def log_worth(self, X: Array) -> Array:
         return log_gain(self(X))
+
+
+def _shaped(name: str, answer: Array, asked: tuple[int, ...], expected: tuple[int, ...]) -> Array:
+    """The answer of a user's function as floats."""
+    values = np.asarray(answer, dtype=float)
+    if values.shape != expected:
+        raise CbocError(
+            f"for designs of shape {asked} the utility's {name} returns {expected}, but {values.shape} came."
+        )
+    return values

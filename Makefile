@@ -1,0 +1,57 @@
+# Two commands on a fresh machine: `make demo` and `make test`. Everything lands in .venv.
+
+PYTHON ?= python3
+BIN := .venv/bin
+export OMP_NUM_THREADS := 1
+export OPENBLAS_NUM_THREADS := 1
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test check bench bench-quick docs clean
+
+demo: .venv/demo  ## collaborating against working alone: a table and a picture, in about a minute
+	$(BIN)/cboc demo --out runs/demo
+
+test: .venv/dev  ## linters, types, layers and tests
+	$(MAKE) --no-print-directory check
+	$(BIN)/python -m pytest
+
+check: .venv/dev  ## what is read without being run
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: .venv/bench  ## speed and quality against BoTorch, in the same run
+	$(BIN)/python benchmarks/ascent.py
+	$(BIN)/python benchmarks/round.py
+	$(BIN)/python benchmarks/step.py
+	$(BIN)/python benchmarks/solo.py
+
+bench-quick: .venv/bench  ## the same in a few minutes
+	$(BIN)/python benchmarks/ascent.py --quick
+	$(BIN)/python benchmarks/round.py --quick
+	$(BIN)/python benchmarks/step.py --quick
+	$(BIN)/python benchmarks/solo.py --quick
+
+docs: .venv/dev  ## draw the pictures and check the claims of the documentation
+	$(BIN)/python docs/draw.py
+	$(BIN)/python -m pytest tests/test_docs.py
+
+.venv/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "cboc needs Python 3.11 or newer; set PYTHON=...")'
+	$(PYTHON) -m venv .venv
+
+.venv/demo: .venv/bin/python pyproject.toml
+	$(BIN)/pip install --quiet -e '.[plot]'
+	@touch $@
+
+.venv/dev: .venv/bin/python pyproject.toml
+	$(BIN)/pip install --quiet -e '.[dev]'
+	@touch $@
+
+.venv/bench: .venv/bin/python pyproject.toml
+	$(BIN)/pip install --quiet -e '.[botorch]'
+	@touch $@
+
+clean:
+	rm -rf .venv runs dist build .pytest_cache .mypy_cache .ruff_cache .hypothesis

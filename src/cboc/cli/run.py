@@ -1,0 +1,172 @@
+"""The directory of a run: what was run (run.json), and a journal for every seed, together and alone."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from cboc.errors import CbocError
+from cboc.history import History, in_order, read_journal
+from cboc.problems.problem import Problem
+from cboc.space import Space
+from cboc.study import Study
+from cboc.studyfile import StudyFile
+from cboc.studyfile.sources import Formula
+from cboc.trial import Trial
+
+RECORD = "run.json"
+TOGETHER, ALONE = "together", "alone"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A directory with a record."""
+
+    directory: Path
+
+    def journal(self, how: str, seed: int) -> Path:
+        """Where the trials of one simulation are."""
+        return self.directory / f"{how}-{seed}.jsonl"
+
+    @cached_property
+    def record(self) -> dict[str, Any]:
+        """What was run, as plain data."""
+        try:
+            record = json.loads((self.directory / RECORD).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise CbocError(f"{self.directory} is not the directory of a run, it has no {RECORD}; see cboc simulate --help.") from None
+        except (OSError, ValueError) as error:
+            raise CbocError(f"{self.directory / RECORD} cannot be read ({error}); start the run anew with --fresh.") from None
+        if not isinstance(record, dict):
+            raise CbocError(f"{self.directory / RECORD} is not a record of a run; start the run anew with --fresh.")
+        return record
+
+    def seeds(self, how: str) -> list[int]:
+        """The seeds that were begun."""
+        names = (path.stem.removeprefix(f"{how}-") for path in self.directory.glob(f"{how}-*.jsonl"))
+        return sorted(int(name) for name in names if name.isdigit())
+
+    def history(self, how: str, seed: int) -> History:
+        """One simulation, as far as it has come."""
+        header, trials, _ = read_journal(self.journal(how, seed))
+        return History(_study(header["study"]), header["directions"], in_order(trials.values()), self.record["earlier"])
+
+    def histories(self, how: str) -> list[History]:
+        """All seeds of one way of working; of both ways only those that both have, so that they compare."""
+        others = self.seeds(ALONE if how == TOGETHER else TOGETHER)
+        return [self.history(how, seed) for seed in self.seeds(how) if not others or seed in others]
+
+    @cached_property
+    def study(self) -> Study:
+        return _study(self.record["study"])
+
+    @cached_property
+    def problems(self) -> dict[str, Problem]:
+        """The test problems, of the sites that have one."""
+        return {
+            site: Formula(**source).noiseless(self.study.space, self.record["directions"][site])
+            for site, source in self.record["sources"].items()
+            if "problem" in source
+        }
+
+    @cached_property
+    def optima(self) -> dict[str, float] | None:
+        """y* of every site, or None if one is unknown."""
+        space = self.study.space
+        if set(self.problems) != set(self.study.sites) or not (space.is_box and space.is_continuous):
+            return None
+        return {site: problem.optimum for site, problem in self.problems.items()}
+
+    def noiseless(self, history: History) -> History:
+        """Every outcome replaced by what the test problem says without its noise: what Gaps are about."""
+        return replace(history, trials=tuple(self._noiseless(trial) for trial in history.trials))
+
+    def _noiseless(self, trial: Trial) -> Trial:
+        if trial.y is None or trial.site not in self.problems:
+            return trial
+        return replace(trial, y=self.problems[trial.site](trial.design(self.study.space)))
+
+
+def record_of(file: StudyFile) -> dict[str, Any]:
+    """All that the outcome of a run depends on, but the seeds, as plain data."""
+    return {
+        "study": file.study.agreement(),
+        "directions": dict(file.directions),
+        "sources": {site: source.to_row() for site, source in file.sources.items()},
+        "earlier": {site: data.best.y for site, data in file.data.items() if len(data)},
+        "data": {site: data.X.tolist() for site, data in file.data.items()},
+        "gate": file.gate.ratio,
+        "initial": file.initial,
+        "stop_below": file.stop_below,
+        "surrogate": file.surrogate,
+    }
+
+
+def begin(directory: Path, file: StudyFile, *, is_resumed: bool, is_fresh: bool) -> Run:
+    """Make the directory ready: new, continued or emptied, as asked for."""
+    if directory.exists() and not directory.is_dir():
+        raise CbocError(f"{directory} is a file, but a run needs a directory; choose another --out.")
+    record = record_of(file)
+    run = Run(directory)
+    if directory.is_dir() and any(directory.iterdir()):
+        _check_ours(directory)
+        if is_fresh:
+            _clear(directory)
+        elif not is_resumed:
+            raise CbocError(f"{directory} exists already; --resume continues it, --fresh starts it anew.")
+        elif (directory / RECORD).exists():
+            _check_same(run, record)
+            return run
+    directory.mkdir(parents=True, exist_ok=True)
+    unfinished = directory / f"{RECORD}.part"  # a kill leaves either no record or a whole one
+    unfinished.write_text(json.dumps(record, indent=1), encoding="utf-8")
+    unfinished.replace(directory / RECORD)
+    return run
+
+
+def _check_ours(directory: Path) -> None:
+    if not any((directory / name).exists() for name in (RECORD, f"{RECORD}.part")):
+        raise CbocError(f"{directory} holds other files, not a run; choose another --out.")
+
+
+def _clear(directory: Path) -> None:
+    for path in [*directory.glob("*.jsonl"), directory / RECORD]:
+        path.unlink(missing_ok=True)
+
+
+def _check_same(run: Run, record: dict[str, Any]) -> None:
+    now = json.loads(json.dumps(record))
+    changed = [key for key in now["study"] if now["study"][key] != run.record["study"].get(key)]
+    changed += [key for key in now if key != "study" and now[key] != run.record.get(key)]
+    if changed:
+        raise CbocError(
+            f"{run.directory} was begun with another study file (it differs in: {', '.join(changed)}); "
+            "change that back, choose another --out, or start anew with --fresh."
+        )
+
+
+def _study(agreement: dict[str, Any]) -> Study:
+    """The study of a journal's header."""
+    return Study(**{**agreement, "space": Space.from_dict(agreement["space"])})
+
+
+@contextmanager
+def only_writer(path: Path) -> Iterator[None]:
+    """Nobody else writes this journal meanwhile; the claim ends with the process, however that ends."""
+    try:
+        import fcntl
+    except ImportError:  # Windows
+        yield
+        return
+    with path.open("ab") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise CbocError(f"another process is writing {path}; wait until it ends, or choose another --out.") from None
+        yield

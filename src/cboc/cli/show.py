@@ -1,0 +1,76 @@
+"""Rows for people, programs and spreadsheets: tables, JSON, CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Callable, Mapping, Sequence
+from enum import StrEnum
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+Row = Mapping[str, Any]
+
+
+class Format(StrEnum):
+    """How rows are written."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+
+
+def write(rows: Sequence[Row], format: Format, *, width: int | None = None) -> str:
+    """The rows as text; columns are those of all rows, in the order of their first appearance."""
+    return WRITERS[format](rows, width)
+
+
+def _table(rows: Sequence[Row], width: int | None) -> str:
+    table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
+    for name in _columns(rows):
+        is_number = all(isinstance(row.get(name), int | float | None) for row in rows)
+        table.add_column(name, justify="right" if is_number else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(_cell(row.get(name)) for name in _columns(rows)))
+    console = Console(file=io.StringIO(), width=width or 10_000, color_system=None)
+    console.print(table)
+    text: str = console.file.getvalue()  # type: ignore[attr-defined]
+    return "\n".join(line.rstrip() for line in text.splitlines())
+
+
+def _json(rows: Sequence[Row], _: int | None) -> str:
+    return json.dumps([{name: _plain(value) for name, value in row.items()} for row in rows], indent=2, ensure_ascii=False)
+
+
+def _csv(rows: Sequence[Row], _: int | None) -> str:
+    file = io.StringIO()
+    writer = csv.DictWriter(file, _columns(rows), restval="", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows({name: "" if _plain(value) is None else value for name, value in row.items()} for row in rows)
+    return file.getvalue().rstrip("\n")
+
+
+WRITERS: dict[Format, Callable[[Sequence[Row], int | None], str]] = {
+    Format.TABLE: _table,
+    Format.JSON: _json,
+    Format.CSV: _csv,
+}
+
+
+def _columns(rows: Sequence[Row]) -> list[str]:
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def _plain(value: Any) -> Any:
+    """None for what JSON has no word for."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _cell(value: Any) -> str:
+    if _plain(value) is None:
+        return "-"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,19 @@
+"""Pictures of a study, each a function of histories that returns a matplotlib Figure; nothing is shown or saved.
+
+progress.py  the Gap, or the best outcome so far, against rounds
+paths.py     where the sites went, on the contours of their functions  (Fig. 5)
+matrix.py    W(t)
+moves.py     proposed, agreed, executed
+gain.py      what each site has from working together
+demo.py      the one picture of `cboc demo`
+style.py     what they have in common
+"""
+
+from cboc.plots.demo import demo
+from cboc.plots.gain import gain
+from cboc.plots.matrix import matrix
+from cboc.plots.moves import moves
+from cboc.plots.paths import paths
+from cboc.plots.progress import progress
+
+__all__ = ["demo", "gain", "matrix", "moves", "paths", "progress"]

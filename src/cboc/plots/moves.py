@@ -1,0 +1,76 @@
+"""From the proposed to the agreed design, and which of the two a site ran."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cboc.history import History
+from cboc.plots import style, terrain
+from cboc.plots.paths import ran
+from cboc.plots.style import ALONE, INK, TOGETHER
+from cboc.trial import Decision, Trial
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+
+ARROW = {"arrowstyle": "-|>,head_length=0.35,head_width=0.16", "linewidth": 0.9, "shrinkA": 0, "shrinkB": 0}
+FULL: dict[str, Any] = {"s": 24, "edgecolors": "white", "linewidths": 0.5, "zorder": 4, "clip_on": False}
+HOLLOW: dict[str, Any] = FULL | {"facecolors": "white", "edgecolors": ALONE, "linewidths": 1.2}
+
+
+def moves(history: History, site: str | None = None) -> Figure:
+    """An arrow per round in a space of two parameters, else its length per round; of one site, or of all."""
+    sites = history.study.sites if site is None else (site,)
+    is_plane = terrain.is_plane(history.study.space)
+    fig, axes = style.panels(
+        len(sites), 2 if len(sites) in (2, 4) else 3, 3.1 if is_plane else 2.1, sharex=True, sharey=True
+    )
+    for name, ax in zip(sites, axes, strict=True):
+        agreed = [trial for trial in ran(history, name) if trial.agreed is not None]
+        (_arrows if is_plane else _lengths)(ax, history, agreed)
+        style.title(ax, f"{name}: followed {sum(map(_is_followed, agreed))} of {len(agreed)}")
+        ax.label_outer()
+    if not is_plane:
+        axes[0].set_ylim(bottom=0.0)
+        fig.supxlabel("round", fontsize=style.NORMAL, color=INK)
+        fig.supylabel("distance, proposed to agreed", fontsize=style.NORMAL, color=INK)
+    _legend(fig)
+    return fig
+
+
+def _is_followed(trial: Trial) -> bool:
+    return trial.decision == Decision.FOLLOWED
+
+
+def _arrows(ax: Axes, history: History, trials: list[Trial]) -> None:
+    space = history.study.space
+    terrain.draw_plane(ax, space)
+    proposed = terrain.natural_points(space, [trial.proposed or () for trial in trials])
+    agreed = terrain.natural_points(space, [trial.agreed or () for trial in trials])
+    is_followed = np.array([_is_followed(trial) for trial in trials], dtype=bool)
+    for start, end, follows in zip(proposed, agreed, is_followed, strict=True):
+        look = {"color": TOGETHER, "linestyle": "-"} if follows else {"color": ALONE, "linestyle": ":"}
+        ax.annotate("", (end[0], end[1]), (start[0], start[1]), arrowprops={**ARROW, **look})
+    ax.scatter(agreed[is_followed, 0], agreed[is_followed, 1], color=TOGETHER, **FULL)
+    ax.scatter(proposed[~is_followed, 0], proposed[~is_followed, 1], **HOLLOW)
+
+
+def _lengths(ax: Axes, history: History, trials: list[Trial]) -> None:
+    rounds = np.array([(trial.round or 0) + 1 for trial in trials])
+    length = np.array([np.linalg.norm(np.subtract(trial.agreed or (), trial.proposed or ())) for trial in trials])
+    is_followed = np.array([_is_followed(trial) for trial in trials], dtype=bool)
+    ax.vlines(rounds, 0, length, colors=np.where(is_followed, TOGETHER, ALONE).tolist(), linewidth=0.9)
+    ax.scatter(rounds[is_followed], length[is_followed], color=TOGETHER, **FULL)
+    ax.scatter(rounds[~is_followed], length[~is_followed], **HOLLOW)
+    style.whole_rounds(ax, int(history.study.all_budgets.max()))
+
+
+def _legend(fig: Figure) -> None:
+    """What was run is the dot: full at the agreed design, empty at the own one."""
+    followed = {"color": TOGETHER, "marker": "o", "linewidth": 0.9, "label": "agreed design, followed"}
+    declined = {"color": ALONE, "marker": "o", "linewidth": 0.9, "label": "declined, own design run"}
+    style.legend(fig, [followed, declined | {"markerfacecolor": "white", "linestyle": ":"}])

@@ -1,0 +1,138 @@
+"""Where the sites went: designs on the contours of each site's function, as in Fig. 5."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.history import History
+from cboc.parameters import Choice
+from cboc.plots import style, terrain
+from cboc.plots.style import ALONE, INK, TOGETHER
+from cboc.problems.problem import Problem
+from cboc.trial import Status, Trial
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+LABELS = 7  # iteration indices beside each path
+CLEAR = 0.09  # share of the map that a label needs
+SIZES = {ALONE: 34, TOGETHER: 18}  # so that of two equal designs both are seen
+
+
+def paths(together: History, alone: History | None = None, problems: Mapping[str, Problem] | None = None) -> Figure:
+    """Maps of two-parameter spaces; of others, each parameter against rounds."""
+    groups = [(history, colour) for history, colour in ((alone, ALONE), (together, TOGETHER)) if history is not None]
+    if terrain.is_plane(together.study.space):
+        return _maps(groups, problems or {})
+    return _strips(groups)
+
+
+def ran(history: History, site: str) -> list[Trial]:
+    """The site's trials that were run in a round."""
+    return [t for t in history.of(site) if t.round is not None and t.status in (Status.COMPLETE, Status.FAILED)]
+
+
+def _maps(groups: Sequence[tuple[History, str]], problems: Mapping[str, Problem]) -> Figure:
+    study = groups[-1][0].study
+    fig, axes = style.panels(len(study.sites), 2 if len(study.sites) in (2, 4) else 3, 3.1, sharex=True, sharey=True)
+    for site, ax in zip(study.sites, axes, strict=True):
+        terrain.draw_plane(ax, study.space)
+        ax.label_outer()
+        style.title(ax, site)
+        if site in problems:
+            terrain.draw_contours(ax, problems[site])
+        taken: list[Array] = []
+        for history, colour in groups:
+            _path(ax, history, site, colour, taken)
+    _legend(fig, groups, bool(problems))
+    return fig
+
+
+def _path(ax: Axes, history: History, site: str, colour: str, taken: list[Array]) -> None:
+    trials = ran(history, site)
+    points = terrain.natural_points(history.study.space, [tuple(trial.x) for trial in trials])
+    ax.scatter(points[:, 0], points[:, 1], s=SIZES[colour], color=colour, linewidths=0, zorder=4, clip_on=False)
+    for k in np.unique(np.linspace(0, len(trials) - 1, min(LABELS, len(trials))).round().astype(int)):
+        where = trials[k].x
+        if all(np.abs(where - other).max() > CLEAR for other in taken):
+            taken.append(where)
+            _index(ax, points[k], (trials[k].round or 0) + 1, colour, where)
+
+
+def _index(ax: Axes, point: Array, number: int, colour: str, where: Array) -> None:
+    """The number beside the point, towards the middle of the map."""
+    from matplotlib.patheffects import withStroke
+
+    right, up = where < 0.9
+    ax.annotate(
+        str(number),
+        (point[0], point[1]),
+        xytext=(4 if right else -4, 3 if up else -3),
+        textcoords="offset points",
+        ha="left" if right else "right",
+        va="bottom" if up else "top",
+        fontsize=style.SMALL,
+        color=colour,
+        fontweight="bold",
+        path_effects=[withStroke(linewidth=2.0, foreground="white")],
+        zorder=5,
+    )
+
+
+def _legend(fig: Figure, groups: Sequence[tuple[History, str]], has_contours: bool) -> None:
+    names = {TOGETHER: "together", ALONE: "alone"}
+    entries: list[dict[str, Any]] = [
+        {"color": colour, "label": names[colour], "marker": "o", "linestyle": "none", "markersize": 6}
+        for _, colour in reversed(groups)
+    ]
+    optimum = {"color": INK, "label": "optimum", "marker": "x", "linestyle": "none", "markeredgewidth": 1.8}
+    style.legend(fig, [*entries, optimum] if has_contours else entries)
+
+
+def _strips(groups: Sequence[tuple[History, str]]) -> Figure:
+    """A row per site, a column per parameter."""
+    study = groups[-1][0].study
+    names = study.space.names
+    fig, axes = style.figure(0.6 + 1.25 * len(study.sites), len(study.sites), len(names), sharex=True, sharey="col")
+    for row, site in zip(axes, study.sites, strict=True):
+        for ax, name in zip(row, names, strict=True):
+            for history, colour in groups:
+                trials = ran(history, site)
+                values = [_level(history, trial, name) for trial in trials]
+                ax.scatter(
+                    [(t.round or 0) + 1 for t in trials], values, s=0.6 * SIZES[colour], color=colour, linewidths=0
+                )
+            _scale(ax, groups[-1][0], name)
+        row[0].set_ylabel(site, fontsize=style.NORMAL, color=INK)
+    for ax, name in zip(axes[0], names, strict=True):
+        style.title(ax, terrain.label(study.space, name))
+    fig.supxlabel("round", fontsize=style.NORMAL, color=INK)
+    _legend(fig, groups, has_contours=False)
+    return fig
+
+
+def _level(history: History, trial: Trial, name: str) -> float:
+    """The parameter's value; of a choice, the number of its option."""
+    value = trial.design(history.study.space)[name]
+    parameter = history.study.space.parameters[name]
+    return float(parameter.options.index(value)) if isinstance(parameter, Choice) else float(value)
+
+
+def _scale(ax: Axes, history: History, name: str) -> None:
+    parameter = history.study.space.parameters[name]
+    if isinstance(parameter, Choice):
+        ax.set_yticks(range(len(parameter.options)), [str(option) for option in parameter.options])
+        ax.set_ylim(-0.5, len(parameter.options) - 0.5)
+        return
+    ax.set_yscale("log" if parameter.log else "linear")
+    margin = 0.04 * (parameter.high - parameter.low)
+    ax.set_ylim(
+        (parameter.low * 0.9, parameter.high * 1.1)
+        if parameter.log
+        else (parameter.low - margin, parameter.high + margin)
+    )

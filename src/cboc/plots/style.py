@@ -1,0 +1,170 @@
+"""One look for all pictures: together in a strong colour, alone in grey, labels at the lines, nothing that is not data.
+
+matplotlib is imported when a picture is made, so that the library does without it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.errors import CbocError
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# From the colour-blind-safe palette of Okabe and Ito, and greys.
+TOGETHER = "#D55E00"
+ALONE = "#6F6F6F"
+OTHER = "#0072B2"
+INK = "#222222"
+FAINT = "#DDDDDD"
+
+WIDTH = 9.0  # inches: what a README shows
+SMALL = 8.5  # points: ticks and notes
+NORMAL = 9.5
+
+
+class Curve(NamedTuple):
+    """A mean over rounds 0 .. T and the band around it."""
+
+    label: str
+    colour: str
+    mean: Array  # (T + 1,)
+    low: Array
+    high: Array
+
+
+def blank(height: float) -> Figure:
+    """An empty figure of README width."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise CbocError("pictures need matplotlib, which is not installed; pip install 'cboc[plot]'.") from None
+    return Figure(figsize=(WIDTH, height), layout="constrained", dpi=100)
+
+
+def figure(height: float, rows: int = 1, columns: int = 1, **grid: Any) -> tuple[Figure, list[list[Axes]]]:
+    """A figure and its axes, row by row."""
+    fig = blank(height)
+    axes = fig.subplots(rows, columns, squeeze=False, **grid)
+    for ax in axes.flat:
+        quiet(ax)
+    return fig, [list(row) for row in axes]
+
+
+def panels(count: int, most_columns: int, panel_height: float, **grid: Any) -> tuple[Figure, list[Axes]]:
+    """`count` axes of equal size in as many rows as they need."""
+    columns = min(count, most_columns)
+    rows = -(-count // columns)
+    fig, axes = figure(panel_height * rows + 0.4, rows, columns, **grid)
+    flat = [ax for row in axes for ax in row]
+    for spare in flat[count:]:
+        spare.set_visible(False)
+    return fig, flat[:count]
+
+
+def quiet(ax: Axes) -> None:
+    """Two thin spines, a light grid behind the data, small labels."""
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.spines[["left", "bottom"]].set_color(ALONE)
+    ax.spines[["left", "bottom"]].set_linewidth(0.6)
+    ax.tick_params(which="both", length=0, labelsize=SMALL, labelcolor=INK)
+    ax.grid(color=FAINT, linewidth=0.6)
+    ax.set_axisbelow(True)
+
+
+def title(ax: Axes, text: str) -> None:
+    """Left-aligned, over one panel."""
+    ax.set_title(text, loc="left", fontsize=NORMAL, color=INK)
+
+
+def headline(fig: Figure, text: str) -> None:
+    """What the picture says, over all panels."""
+    fig.suptitle(text, x=0.012, ha="left", fontsize=NORMAL + 1.5, fontweight="bold", color=INK)
+
+
+def axis_labels(ax: Axes, x: str = "", y: str = "") -> None:
+    ax.set_xlabel(x, fontsize=NORMAL, color=INK)
+    ax.set_ylabel(y, fontsize=NORMAL, color=INK)
+
+
+def whole_rounds(ax: Axes, last: int) -> None:
+    """Ticks at whole rounds."""
+    from matplotlib.ticker import MaxNLocator
+
+    ax.set_xlim(0, max(last, 1))
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=6))
+
+
+def draw_curves(ax: Axes, curves: Sequence[Curve]) -> None:
+    """Lines with bands; the name of each stands at its end."""
+    for curve in curves:
+        rounds = np.arange(len(curve.mean))
+        ax.fill_between(rounds, curve.low, curve.high, color=curve.colour, alpha=0.16, linewidth=0)
+        ax.plot(rounds, curve.mean, color=curve.colour, linewidth=2.2, label=curve.label, solid_capstyle="round")
+
+
+def label_ends(ax: Axes, curves: Sequence[Curve], apart: float = 0.075) -> None:
+    """Each curve's name right of its last point, never closer to each other than this share of the height."""
+    from matplotlib.transforms import blended_transform_factory
+
+    low, high = ax.get_ylim()
+    upwards = sorted(curves, key=lambda curve: float(curve.mean[-1]))
+    heights = spread([(float(curve.mean[-1]) - low) / (high - low) for curve in upwards], apart)
+    place = blended_transform_factory(ax.transData, ax.transAxes)
+    for height, curve in zip(heights, upwards, strict=True):
+        ax.annotate(
+            curve.label,
+            (len(curve.mean) - 1, height),
+            xycoords=place,
+            xytext=(6, 0),
+            textcoords="offset points",
+            va="center",
+            color=curve.colour,
+            fontsize=NORMAL,
+            fontweight="bold",
+            annotation_clip=False,
+        )
+
+
+def spread(positions: Iterable[float], apart: float) -> list[float]:
+    """Rising positions in [0, 1], pushed up in order until they are `apart`; those that leave at the top come back."""
+    moved = list(positions)
+    for k in range(1, len(moved)):
+        moved[k] = max(moved[k], moved[k - 1] + apart)
+    ceiling = 1.0
+    for k in reversed(range(len(moved))):
+        moved[k] = min(moved[k], ceiling)
+        ceiling = moved[k] - apart
+    return moved
+
+
+def legend(fig: Figure, entries: Sequence[dict[str, Any]]) -> None:
+    """One line of marks and names over the panels; an entry is what makes a Line2D."""
+    from matplotlib.lines import Line2D
+
+    handles = [Line2D([], [], **entry) for entry in entries]
+    fig.legend(
+        handles=handles, loc="outside upper right", ncols=len(handles), frameon=False, fontsize=NORMAL, labelcolor=INK
+    )
+
+
+def mean_and_band(values: Array, label: str, colour: str) -> Curve:
+    """Mean over seeds and sites of (seeds, K, T + 1), with the band that `band_name` names."""
+    if len(values) > 1:
+        by_seed = values.mean(axis=1)
+        mean = by_seed.mean(axis=0)
+        error = by_seed.std(axis=0, ddof=1) / np.sqrt(len(by_seed))
+        return Curve(label, colour, mean, mean - error, mean + error)
+    low, high = np.quantile(values[0], [0.25, 0.75], axis=0)
+    return Curve(label, colour, values[0].mean(axis=0), low, high)
+
+
+def band_name(seeds: int) -> str:
+    """What the band of `mean_and_band` is."""
+    return f"band: standard error over {seeds} seeds" if seeds > 1 else "band: quartiles over sites"

@@ -1,0 +1,248 @@
+"""From a TOML file to a study that can be run."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from importlib import resources
+from pathlib import Path
+from typing import Any, cast, get_args
+
+from cboc.consensus.gate import Gate
+from cboc.data import Dataset, Direction
+from cboc.errors import CbocError, did_you_mean
+from cboc.history import History
+from cboc.loop import Experiment, simulate
+from cboc.problems.problem import Problem
+from cboc.space import Space
+from cboc.strategy import Bayesian, default, paper
+from cboc.study import RULES, Study
+from cboc.studyfile.section import AMOUNT, COUNT, NUMBER, TEXT, TEXTS, WHOLE, Kind, Section, at
+from cboc.studyfile.sources import Formula, Script, Source
+from cboc.trial import Trial
+
+SURROGATES: dict[str, Callable[[], Bayesian]] = {"default": default, "paper": paper}
+STUDY_KEYS = (
+    "name", "horizon", "rule", "graph", "gate", "initial", "seed", "quorum", "stop_below", "surrogate", "constraints",
+)  # fmt: skip
+SITE_KEYS = (
+    "name", "direction", "budget", "problem", "scale", "offset", "shift", "noise", "experiment", "data", "outcome",
+)  # fmt: skip
+TABLE = Kind("a table", lambda value: isinstance(value, dict))
+TABLES = Kind("a list of tables", lambda value: isinstance(value, list) and all(isinstance(row, dict) for row in value))
+
+
+@dataclass(frozen=True)
+class StudyFile:
+    """A study, and all that a simulation of it needs."""
+
+    path: Path
+    study: Study
+    directions: Mapping[str, Direction]
+    sources: Mapping[str, Source]  # of the sites that can be simulated
+    data: Mapping[str, Dataset]  # results from before the study, of the sites that have any
+    seed: int = 0
+    initial: int | None = None
+    gate: Gate = field(default_factory=Gate)
+    stop_below: float = 0.0
+    surrogate: str = "default"
+
+    @cached_property
+    def experiments(self) -> dict[str, Experiment]:
+        """What runs a site's design and returns the outcome."""
+        for site in self.study.sites:
+            if site not in self.sources:
+                raise CbocError(
+                    f"{self.path}, [[site]] '{site}': a simulation needs to know where outcomes come from; "
+                    'add problem = "levy-2" or experiment = "file.py:function".'
+                )
+        experiments = {}
+        for site, source in self.sources.items():
+            with at(f"{self.path}, [[site]] '{site}'"):
+                experiments[site] = source.experiment(site, self.study.space, self.directions[site], self.seed)
+        return experiments
+
+    @cached_property
+    def problems(self) -> dict[str, Problem]:
+        """Without their noise, the test problems among the sites' sources."""
+        return {
+            site: source.noiseless(self.study.space, self.directions[site])
+            for site, source in self.sources.items()
+            if isinstance(source, Formula)
+        }
+
+    def alone(self) -> StudyFile:
+        """The same study with everybody alone."""
+        return replace(self, study=replace(self.study, rule="identity"))
+
+    def with_seed(self, seed: int) -> StudyFile:
+        return replace(self, seed=seed)
+
+    def simulate(
+        self, *, journal: str | Path | None = None, on_trial: Callable[[Trial], None] | None = None
+    ) -> History:
+        """Run it in this process."""
+        return simulate(
+            self.study,
+            self.experiments,
+            direction=self.directions,
+            seed=self.seed,
+            initial=self.initial,
+            data=self.data,
+            strategy=SURROGATES[self.surrogate](),
+            gate=self.gate,
+            stop_below=self.stop_below,
+            journal=journal,
+            on_trial=on_trial,
+        )
+
+
+def template() -> str:
+    """A commented study file that runs at once."""
+    return resources.files("cboc.studyfile").joinpath("template.toml").read_text(encoding="utf-8")
+
+
+def read(path: str | Path) -> StudyFile:
+    """The study of a TOML file; paths in it start from its folder."""
+    path = Path(path)
+    top = _load(path)
+    settings = _settings(top)
+    sites = _sites(top)
+    sources = {site: source for site, section in sites.items() if (source := _source(section, path.parent)) is not None}
+    space = _space(top, settings, sources)
+    directions = {
+        site: cast(Direction, section.choose("direction", get_args(Direction))) for site, section in sites.items()
+    }
+    file = StudyFile(
+        path=path,
+        study=_study(settings, space, sites),
+        directions=directions,
+        sources=sources,
+        data={
+            site: _data(section, space, directions[site], path.parent)
+            for site, section in sites.items()
+            if "data" in section.values
+        },
+        seed=settings.get("seed", COUNT, 0),
+        initial=settings.get("initial", COUNT),
+        gate=Gate(settings.get("gate", AMOUNT, Gate().ratio)),
+        stop_below=settings.get("stop_below", AMOUNT, 0.0),
+        surrogate=settings.choose("surrogate", SURROGATES, "default"),
+    )
+    _check_problems(file)
+    return file
+
+
+def _load(path: Path) -> Section:
+    try:
+        with path.open("rb") as file:
+            top = Section(str(path), tomllib.load(file))
+    except FileNotFoundError:
+        raise CbocError(f"there is no file {path}; `cboc init {path}` writes one to start from.") from None
+    except OSError as error:
+        raise CbocError(f"cannot read {path}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise CbocError(f"{path} is not UTF-8 text; save it as UTF-8.") from None
+    except tomllib.TOMLDecodeError as error:
+        raise CbocError(f"{path} is not valid TOML: {error}.") from None
+    for name in top.values:
+        if name not in ("study", "space", "site"):
+            raise CbocError(f"{path}: unknown section [{name}]; {did_you_mean(name, ('study', 'space', 'site'))}")
+    return top
+
+
+def _settings(top: Section) -> Section:
+    settings = Section(f"{top.place}, [study]", top.need("study", TABLE))
+    settings.check_keys(STUDY_KEYS)
+    return settings
+
+
+def _sites(top: Section) -> dict[str, Section]:
+    if isinstance(top.values.get("site"), dict):
+        raise CbocError(f"{top.place}: every site has a section of its own, [[site]] with two brackets; [site] came.")
+    sites: dict[str, Section] = {}
+    for number, values in enumerate(top.need("site", TABLES), start=1):
+        name = Section(f"{top.place}, [[site]] number {number}", values).need("name", TEXT)
+        section = Section(f"{top.place}, [[site]] '{name}'", values)
+        if name in sites:
+            raise CbocError(f"{section.place}: every site has a name of its own; this one comes twice.")
+        section.check_keys(SITE_KEYS)
+        sites[name] = section
+    return sites
+
+
+def _source(section: Section, folder: Path) -> Source | None:
+    reference = section.get("experiment", TEXT)
+    formula = [key for key in ("problem", "scale", "offset", "shift", "noise") if key in section.values]
+    if reference is not None:
+        if formula:
+            raise CbocError(f"{section.place}: '{formula[0]}' belongs to a test problem; leave it or 'experiment' out.")
+        return Script(reference, folder.resolve())
+    if not formula:
+        return None
+    source = Formula(
+        problem=section.need("problem", TEXT),
+        scale=float(section.get("scale", NUMBER, 1.0)),
+        offset=float(section.get("offset", NUMBER, 0.0)),
+        shift=float(section.get("shift", NUMBER, 0.0)),
+        noise=float(section.get("noise", AMOUNT, 0.0)),
+    )
+    with at(section.place):
+        _ = source.space  # is there such a problem?
+    return source
+
+
+def _space(top: Section, settings: Section, sources: Mapping[str, Source]) -> Space:
+    """The parameters of [space] or, where that is left out, those of the first test problem."""
+    parameters: Any = top.get("space", TABLE)
+    if parameters is None:
+        formula = next((source for source in sources.values() if isinstance(source, Formula)), None)
+        if formula is None:
+            raise CbocError(
+                f"{top.place}: the section [space] is missing; name the parameters, T = {{low = 20, high = 90}}."
+            )
+        parameters = formula.space.parameters
+    elif "constraints" in parameters:
+        raise CbocError(f"{top.place}, [space]: every key is a parameter; 'constraints' belongs into [study].")
+    with at(f"{top.place}, [space]"):
+        return Space(parameters, settings.get("constraints", TEXTS, ()))
+
+
+def _study(settings: Section, space: Space, sites: Mapping[str, Section]) -> Study:
+    budgets = {site: section.get("budget", WHOLE) for site, section in sites.items()}
+    with at(settings.place):
+        return Study(
+            space=space,
+            sites=tuple(sites),
+            horizon=settings.need("horizon", WHOLE),
+            rule=settings.choose("rule", RULES, "uniform"),
+            graph=_graph(settings),
+            budgets={site: budget for site, budget in budgets.items() if budget is not None},
+            quorum=settings.get("quorum", WHOLE, 1),
+            name=settings.get("name", TEXT, "study"),
+        )
+
+
+def _graph(settings: Section) -> Any:
+    def accepts(value: Any) -> bool:
+        return isinstance(value, str) or (
+            isinstance(value, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in value)
+        )
+
+    return settings.get("graph", Kind('"complete", "ring", "star" or a list of pairs of sites', accepts), "complete")
+
+
+def _data(section: Section, space: Space, direction: Direction, folder: Path) -> Dataset:
+    name, outcome = section.need("data", TEXT), section.get("outcome", TEXT, "y")
+    with at(section.place):
+        return Dataset.from_csv(folder / name, space, outcome, direction=direction)
+
+
+def _check_problems(file: StudyFile) -> None:
+    """Do the test problems fit the space?"""
+    for site, source in file.sources.items():
+        if isinstance(source, Formula):
+            with at(f"{file.path}, [[site]] '{site}'"):
+                source.noiseless(file.study.space, file.directions[site])

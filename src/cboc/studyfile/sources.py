@@ -1,0 +1,143 @@
+"""Where a site's outcomes come from in a simulation: a test problem, or a Python function of the user's."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any, cast
+from zlib import crc32
+
+import numpy as np
+
+from cboc.data import Direction
+from cboc.errors import CbocError, did_you_mean
+from cboc.loop import Experiment, ExperimentFailed
+from cboc.problems.problem import Problem, heterogeneous
+from cboc.problems.synthetic import problem
+from cboc.site import Outcome
+from cboc.space import Space
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A test problem as one site sees it, a1 f(x + a3) + a2  (Sec. 5.1); `noise` is a standard deviation."""
+
+    problem: str
+    scale: float = 1.0  # a1
+    offset: float = 0.0  # a2
+    shift: float = 0.0  # a3
+    noise: float = 0.0
+
+    @property
+    def space(self) -> Space:
+        """The space of the problem as published."""
+        return problem(self.problem).space
+
+    def noiseless(self, space: Space, direction: Direction) -> Problem:
+        """The site's problem on the study's space."""
+        common = problem(self.problem)
+        site = heterogeneous(common, self.scale, self.offset, self.shift)
+        if (space, direction) == (common.space, common.direction):
+            return site
+        if space.names != common.space.names or space.blocks:
+            raise CbocError(
+                f"problem '{self.problem}' has the numbers {', '.join(common.space.names)}; "
+                f"[space] names {', '.join(space.names)}. Leave [space] out, or name the same numbers there."
+            )
+        return replace(site, space=space, direction=direction, known_optimum=None)
+
+    def experiment(self, site: str, space: Space, direction: Direction, seed: int) -> Experiment:
+        """The noise is a function of seed, site and design, so that an interrupted run repeats it."""
+        exact = self.noiseless(space, direction)
+        if self.noise == 0.0:
+            return exact
+
+        def measure(design: dict[str, Any]) -> float:
+            place = crc32(f"{site} {sorted(design.items())}".encode())
+            return exact(design) + self.noise * float(np.random.default_rng([seed, place]).standard_normal())
+
+        return measure
+
+    def to_row(self) -> dict[str, Any]:
+        """Plain data, for the record of a run."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class Script:
+    """'experiment.py:measure' or 'package.module:measure', looked for in the folder of the study file."""
+
+    reference: str
+    folder: Path
+
+    def experiment(self, *_: object) -> Experiment:
+        """The function; a mistake inside it becomes one sentence, because it ends the simulation."""
+        function = self._function()
+
+        def measure(design: dict[str, Any]) -> Outcome:
+            try:
+                return function(design)
+            except (ExperimentFailed, CbocError):
+                raise
+            except Exception as error:
+                line = traceback.extract_tb(error.__traceback__)[-1]
+                raise CbocError(
+                    f"{self.reference} raised {type(error).__name__}: {error} ({Path(line.filename).name}, line "
+                    f"{line.lineno}) at {design}; raise cboc.ExperimentFailed where an experiment may fail."
+                ) from error
+
+        return measure
+
+    def _function(self) -> Experiment:
+        module_name, _, name = self.reference.rpartition(":")
+        if not module_name or not name.isidentifier():
+            raise CbocError(f"an experiment is 'file.py:function' or 'module:function', but '{self.reference}' came.")
+        module = self._module(module_name)
+        function = getattr(module, name, None)
+        if not callable(function):
+            known = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
+            hint = did_you_mean(name, known) if known else "it holds no function."
+            raise CbocError(f"{module_name} has no function '{name}'; {hint}")
+        return cast(Experiment, function)
+
+    def _module(self, name: str) -> ModuleType:
+        path = self.folder / name
+        if name.endswith(".py") and not path.is_file():
+            raise CbocError(f"there is no file {path}; an experiment's path starts from the folder of the study file.")
+        try:
+            with _importable(self.folder):
+                return _module_of(path) if name.endswith(".py") else importlib.import_module(name)
+        except Exception as error:
+            raise CbocError(f"cannot import {name}: {type(error).__name__}: {error}.") from error
+
+    def to_row(self) -> dict[str, Any]:
+        """Plain data, for the record of a run."""
+        return {"experiment": self.reference}
+
+
+Source = Formula | Script
+
+
+def _module_of(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None and spec.loader is not None  # a file that ends in .py has a loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@contextmanager
+def _importable(folder: Path) -> Iterator[None]:
+    """What lies in the folder can be imported, as if the study were started there."""
+    sys.path.insert(0, str(folder))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(folder))
