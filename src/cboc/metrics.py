@@ -45,6 +45,12 @@ def rounds_to(curve: ArrayLike, level: ArrayLike) -> Array:
     return np.where(is_reached.any(axis=-1), is_reached.argmax(axis=-1), np.nan)
 
 
+def lead(curve: ArrayLike, other: ArrayLike) -> tuple[Array, Array]:
+    """The rounds that a rising curve, and the other one itself, need to get where the other ends."""
+    end = np.asarray(other, dtype=float)[..., -1]
+    return rounds_to(curve, end), rounds_to(other, end)
+
+
 @dataclass(frozen=True)
 class Paired:
     """A mean difference over seeds, and its standard error (NaN with one seed)."""

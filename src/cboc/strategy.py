@@ -31,8 +31,8 @@ class Situation:
 
 Strategy = Callable[[Situation, np.random.Generator], Utility]
 
-FRESH_LOOK = 8  # every so many points the hyper-parameters are searched from several starts
-LOOKS = 3
+FRESH_LOOK = 8  # every so many points the hyper-parameters are searched from another start as well
+LOOKS = 2
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,9 @@ CASES = [
     (Gamma(2.0, 0.15), stats.gamma(2.0, scale=1 / 0.15)),
     (Gamma(1.1, 0.05), stats.gamma(1.1, scale=1 / 0.05)),
 ]
-PRIORS = pytest.mark.parametrize(("prior", "reference"), CASES, ids=lambda case: repr(case) if "(" in repr(case) else "")
+PRIORS = pytest.mark.parametrize(
+    ("prior", "reference"), CASES, ids=lambda case: repr(case) if "(" in repr(case) else ""
+)
 
 
 @PRIORS

@@ -1,11 +1,11 @@
 """The command line: a thin layer of words over the library.
 
-    app.py       the commands and what they say of themselves
-    simulate.py  a study together and alone, resumable
-    run.py       the directory of a run: its record and its journals
-    demo.py      the demonstration
-    show.py      tables, JSON and CSV
-    pictures.py  from a run to pictures
-    workers.py   many simulations at once
-    bar.py       the progress bar
+app.py       the commands and what they say of themselves
+simulate.py  a study together and alone, resumable
+run.py       the directory of a run: its record and its journals
+demo.py      the demonstration
+show.py      tables, JSON and CSV
+pictures.py  from a run to pictures
+workers.py   many simulations at once
+bar.py       the progress bar
 """

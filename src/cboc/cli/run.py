@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
+from cboc.cli.workers import Report, run_all
+from cboc.data import Dataset
 from cboc.errors import CbocError
 from cboc.history import History, in_order, read_journal
 from cboc.problems.problem import Problem
@@ -40,17 +42,21 @@ class Run:
         try:
             record = json.loads((self.directory / RECORD).read_text(encoding="utf-8"))
         except FileNotFoundError:
-            raise CbocError(f"{self.directory} is not the directory of a run, it has no {RECORD}; see cboc simulate --help.") from None
+            raise CbocError(
+                f"{self.directory} is not the directory of a run, it has no {RECORD}; see cboc simulate --help."
+            ) from None
         except (OSError, ValueError) as error:
-            raise CbocError(f"{self.directory / RECORD} cannot be read ({error}); start the run anew with --fresh.") from None
+            raise CbocError(
+                f"{self.directory / RECORD} cannot be read ({error}); start the run anew with --fresh."
+            ) from None
         if not isinstance(record, dict):
             raise CbocError(f"{self.directory / RECORD} is not a record of a run; start the run anew with --fresh.")
         return record
 
     def seeds(self, how: str) -> list[int]:
         """The seeds that were begun."""
-        names = (path.stem.removeprefix(f"{how}-") for path in self.directory.glob(f"{how}-*.jsonl"))
-        return sorted(int(name) for name in names if name.isdigit())
+        begun = [path for path in self.directory.glob(f"{how}-*.jsonl") if path.stat().st_size > 0]
+        return sorted(int(path.stem.removeprefix(f"{how}-")) for path in begun)
 
     def history(self, how: str, seed: int) -> History:
         """One simulation, as far as it has come."""
@@ -81,7 +87,12 @@ class Run:
         space = self.study.space
         if set(self.problems) != set(self.study.sites) or not (space.is_box and space.is_continuous):
             return None
-        return {site: problem.optimum for site, problem in self.problems.items()}
+        optima = {site: problem.known_optimum for site, problem in self.problems.items()}
+        unknown = [site for site, optimum in optima.items() if optimum is None]
+        found = run_all(_optimum, [(self.directory, site) for site in unknown])  # a search, which takes a second
+        return {site: optimum for site, optimum in optima.items() if optimum is not None} | dict(
+            zip(unknown, found, strict=True)
+        )
 
     def noiseless(self, history: History) -> History:
         """Every outcome replaced by what the test problem says without its noise: what Gaps are about."""
@@ -93,6 +104,11 @@ class Run:
         return replace(trial, y=self.problems[trial.site](trial.design(self.study.space)))
 
 
+def _optimum(job: tuple[Path, str], _: Report) -> float:
+    directory, site = job
+    return Run(directory).problems[site].optimum
+
+
 def record_of(file: StudyFile) -> dict[str, Any]:
     """All that the outcome of a run depends on, but the seeds, as plain data."""
     return {
@@ -100,12 +116,17 @@ def record_of(file: StudyFile) -> dict[str, Any]:
         "directions": dict(file.directions),
         "sources": {site: source.to_row() for site, source in file.sources.items()},
         "earlier": {site: data.best.y for site, data in file.data.items() if len(data)},
-        "data": {site: data.X.tolist() for site, data in file.data.items()},
+        "data": {site: _fingerprint(data) for site, data in file.data.items()},
         "gate": file.gate.ratio,
         "initial": file.initial,
         "stop_below": file.stop_below,
         "surrogate": file.surrogate,
     }
+
+
+def _fingerprint(data: Dataset) -> int:
+    """Different data, different number."""
+    return crc32(b"".join(array.tobytes() for array in (data.X, data.y, data.sem, data.failures)))
 
 
 def begin(directory: Path, file: StudyFile, *, is_resumed: bool, is_fresh: bool) -> Run:
@@ -168,5 +189,7 @@ def only_writer(path: Path) -> Iterator[None]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
-            raise CbocError(f"another process is writing {path}; wait until it ends, or choose another --out.") from None
+            raise CbocError(
+                f"another process is writing {path}; wait until it ends, or choose another --out."
+            ) from None
         yield

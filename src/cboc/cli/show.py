@@ -32,7 +32,7 @@ def write(rows: Sequence[Row], format: Format, *, width: int | None = None) -> s
 def _table(rows: Sequence[Row], width: int | None) -> str:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for name in _columns(rows):
-        is_number = all(isinstance(row.get(name), int | float | None) for row in rows)
+        is_number = all(_cell(row.get(name))[:1] in "+-0123456789" for row in rows)
         table.add_column(name, justify="right" if is_number else "left", overflow="fold")
     for row in rows:
         table.add_row(*(_cell(row.get(name)) for name in _columns(rows)))
@@ -43,7 +43,9 @@ def _table(rows: Sequence[Row], width: int | None) -> str:
 
 
 def _json(rows: Sequence[Row], _: int | None) -> str:
-    return json.dumps([{name: _plain(value) for name, value in row.items()} for row in rows], indent=2, ensure_ascii=False)
+    return json.dumps(
+        [{name: _plain(value) for name, value in row.items()} for row in rows], indent=2, ensure_ascii=False
+    )
 
 
 def _csv(rows: Sequence[Row], _: int | None) -> str:

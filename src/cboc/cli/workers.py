@@ -1,6 +1,6 @@
 """Many simulations at once: a process for each core, one BLAS thread in each, and their trials as they come in.
 
-Small matrices on many threads were measured several times slower than on one, so the threads are limited before a worker
+Small matrices on many threads were measured five times slower than on one, so the threads are limited before a worker
 loads NumPy. Workers end with their parent, however that ends.
 """
 
@@ -32,10 +32,12 @@ _reports: SimpleQueue[tuple[int, Trial]] | None = None  # in a worker: the way b
 def run_all(
     task: Callable[[Job, Report], Result],
     jobs: Sequence[Job],
-    on_trial: Callable[[Job, Trial], None],
+    on_trial: Callable[[Job, Trial], None] = lambda *_: None,
     workers: int | None = None,
 ) -> list[Result]:
     """`task` of every job, in the order of the jobs; the first error ends them all."""
+    if not jobs:
+        return []
     context = multiprocessing.get_context("spawn")
     reports: SimpleQueue[tuple[int, Trial]] = context.SimpleQueue()
     size = min(workers or os.cpu_count() or 1, len(jobs))

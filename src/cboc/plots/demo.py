@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cboc.arrays import Array
-from cboc.metrics import area, rounds_to
+from cboc.metrics import area, lead
 from cboc.plots import style
 from cboc.plots.style import ALONE, INK, TOGETHER
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+FLOOR = 0.06  # the height of the arrow, where curves have long left
 
 
 def demo(together: Array, alone: Array, finding: str, setting: str) -> Figure:
@@ -37,19 +39,21 @@ def _curves(ax: Axes, together: Array, alone: Array, setting: str) -> None:
 
 
 def _lead(ax: Axes, together: Array, alone: Array) -> None:
-    """How much earlier together is where alone ends."""
-    level, last = alone[-1], len(alone) - 1
-    first = float(rounds_to(together, level))
+    """How much earlier together is where alone ends: two plumb lines and an arrow between them."""
+    first, last = map(float, lead(together, alone))
     if not first < last:
         return
-    ax.annotate("", (first, level), (last, level), arrowprops={"arrowstyle": "->", "color": INK, "linewidth": 1.0})
+    ax.vlines([first, last], FLOOR, float(alone[-1]), colors=INK, linestyles=":", linewidth=1.0)
+    ax.annotate(
+        "", (first, FLOOR), (last, FLOOR), arrowprops={"arrowstyle": "->", "color": INK, "shrinkA": 0, "shrinkB": 0}
+    )
     ax.annotate(
         f"{last - first:.0f} rounds earlier",
-        ((first + last) / 2, level),
-        xytext=(0, -4),
+        (last, FLOOR),
+        xytext=(-5, 4),
         textcoords="offset points",
-        ha="center",
-        va="top",
+        ha="right",
+        va="bottom",
         fontsize=style.NORMAL,
         color=INK,
     )
@@ -60,6 +64,7 @@ def _sites(ax: Axes, gains: Array) -> None:
     bars = np.sort(gains.ravel())[::-1]
     ax.bar(np.arange(len(bars)), bars, width=0.9, color=[TOGETHER if bar > 0 else ALONE for bar in bars])
     ax.axhline(0.0, color=INK, linewidth=1.0)
+    ax.set_xlim(-0.8, len(bars) - 0.2)
     ax.set_xticks([])
     ax.grid(visible=False, axis="x")
     ax.spines["bottom"].set_visible(False)

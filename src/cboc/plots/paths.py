@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LABELS = 7  # iteration indices beside each path
-CLEAR = 0.09  # share of the map that a label needs
+LABEL = np.array([0.05, 0.04])  # from a point to the middle of its index, in shares of the map
+CLEAR = 0.08  # what an index needs for itself
 SIZES = {ALONE: 34, TOGETHER: 18}  # so that of two equal designs both are seen
 
 
@@ -46,22 +47,27 @@ def _maps(groups: Sequence[tuple[History, str]], problems: Mapping[str, Problem]
         style.title(ax, site)
         if site in problems:
             terrain.draw_contours(ax, problems[site])
+        dots = np.array([trial.x for history, _ in groups for trial in ran(history, site)]).reshape(-1, 2)
         taken: list[Array] = []
         for history, colour in groups:
-            _path(ax, history, site, colour, taken)
+            _path(ax, history, site, colour, dots, taken)
     _legend(fig, groups, bool(problems))
     return fig
 
 
-def _path(ax: Axes, history: History, site: str, colour: str, taken: list[Array]) -> None:
+def _path(ax: Axes, history: History, site: str, colour: str, dots: Array, taken: list[Array]) -> None:
+    """The designs, and the numbers of some rounds where there is room for them."""
     trials = ran(history, site)
     points = terrain.natural_points(history.study.space, [tuple(trial.x) for trial in trials])
     ax.scatter(points[:, 0], points[:, 1], s=SIZES[colour], color=colour, linewidths=0, zorder=4, clip_on=False)
-    for k in np.unique(np.linspace(0, len(trials) - 1, min(LABELS, len(trials))).round().astype(int)):
-        where = trials[k].x
-        if all(np.abs(where - other).max() > CLEAR for other in taken):
-            taken.append(where)
-            _index(ax, points[k], (trials[k].round or 0) + 1, colour, where)
+    room = LABELS
+    for k in sorted(range(len(trials)), key=lambda k: (k % 4 != 0, k)):
+        label = trials[k].x + LABEL * np.where(trials[k].x < 0.9, 1, -1)
+        is_free = all(np.abs(label - other).max() > CLEAR for other in taken)
+        if room and is_free and (np.abs(label - dots).max(axis=1) > LABEL[1]).all():
+            taken.append(label)
+            room -= 1
+            _index(ax, points[k], (trials[k].round or 0) + 1, colour, trials[k].x)
 
 
 def _index(ax: Axes, point: Array, number: int, colour: str, where: Array) -> None:

@@ -48,8 +48,8 @@ class Formula:
             return site
         if space.names != common.space.names or space.blocks:
             raise CbocError(
-                f"problem '{self.problem}' has the numbers {', '.join(common.space.names)}; "
-                f"[space] names {', '.join(space.names)}. Leave [space] out, or name the same numbers there."
+                f"problem '{self.problem}' has the numbers {', '.join(common.space.names)}, but the study has "
+                f"{', '.join(space.names)}; all sites of a study share one space."
             )
         return replace(site, space=space, direction=direction, known_optimum=None)
 

@@ -15,11 +15,11 @@ from dataclasses import dataclass, field
 from math import log, pi
 
 import numpy as np
-from scipy.linalg.lapack import dpotri, dpotrs
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from cboc.arrays import Array
 from cboc.errors import CbocError
-from cboc.surrogate.gp import GP, cholesky, invert_root, squared_distances
+from cboc.surrogate.gp import GP, add_to_diagonal, cholesky, invert_root, squared_distances
 from cboc.surrogate.kernels import Kernel, matern52
 from cboc.surrogate.outcomes import Outcomes, compressed, raw
 from cboc.surrogate.priors import Gamma, LogNormal, Prior, dimension_scaled, gamma_3_6
@@ -93,7 +93,7 @@ def _objective(X: Array, y: Array, sem: Array | None, model: Model, widths: Arra
 
 
 def _posterior(objective: Objective, outcomes: Outcomes, X: Array, theta: Array, value: float) -> GP:
-    root = cholesky(objective.covariance(theta)[0])
+    root = objective.factorise(theta)[1]
     mean, alpha = objective.solve(root)
     return GP(
         kernel=objective.model.kernel,
@@ -121,56 +121,62 @@ class Objective:
         self.X = X - X.mean(axis=0)  # only differences count, and small numbers keep |x - x'|² exact
         self.y = y
         self.targets = np.asfortranarray(np.stack([y, np.ones(n)], axis=1))
-        self.above = np.triu(np.ones((n, n)), 1)
-        self.known = None if sem is None or np.isnan(sem).all() else sem**2
+        known = np.full(n, np.nan) if sem is None else sem**2
+        self.is_learned = np.isnan(known)  # (n,) where v² stands for the unknown measurement error
+        self.measured = np.where(self.is_learned, 0.0, np.maximum(known, model.noise_floor))
+        self.work = np.empty((3, n, n))  # K, slopes, scratch: once, because fresh pages cost more than the sums
         self.prior = model.lengthscale(self.dimension)
         self.log_widths = np.log(widths) if model.is_natural and widths is not None else np.zeros(self.dimension)
 
     def __call__(self, theta: Array) -> tuple[float, Array]:
         n, D = self.X.shape
-        K, slope, Xs = self.covariance(theta)
-        root = cholesky(K)
+        Xs, root, slope = self.factorise(theta)
         mean, alpha = self.solve(root)
-        value = -0.5 * (self.y - mean) @ alpha - np.log(root.diagonal()).sum() - 0.5 * n * log(2.0 * pi)
+        fitted = (self.y - mean) @ alpha
+        value = -0.5 * (fitted + n * log(2.0 * pi)) - np.log(root.diagonal()).sum()
+        inverse = dpotri(root, lower=1, overwrite_c=1)[0].T  # K⁻¹ on and above the diagonal, 0 below
 
-        G = np.multiply.outer(alpha, alpha)  # ααᵀ - K⁻¹, on and above the diagonal; what is below is never read
-        G -= dpotri(root, lower=1)[0].T
-        diagonal = G.diagonal()
-        learned = diagonal if self.known is None else diagonal[np.isnan(self.known)]
+        # Σ_ij (ααᵀ - K⁻¹)_ij S_ij for a symmetric S with nothing on its diagonal needs only ααᵀ - 2 triu(K⁻¹)
+        G = np.multiply.outer(alpha, alpha, out=self.work[2])
+        G -= inverse
+        G -= inverse
         slope *= G
-        slope *= self.above
         gradient = np.empty_like(theta)
-        # ∂K/∂log ℓ_d = -2 s²κ' (x_d - x'_d)²/ℓ_d², and Σ_{i<j} S_ij (x_i - x_j)² = Σ_i (S_i. + S_.i) x_i² - 2 xᵀSx
-        gradient[:D] = (slope.sum(axis=0) + slope.sum(axis=1)) @ (Xs * Xs) - 2.0 * (Xs * (slope @ Xs)).sum(axis=0)
-        gradient[:D] *= -2.0
-        gradient[-1] = 0.5 * np.exp(theta[-1]) * learned.sum()
-        if self.model.outputscale is not None:
-            gradient[-2] = 0.5 * self.signal(theta) * diagonal.sum()  # first: `diagonal` is a view of G
-            G *= self.above
-            gradient[-2] += np.vdot(G, K)
+        # ∂K/∂log ℓ_d = -2 s²κ' (x_d - x'_d)²/ℓ_d², and Σ_ij S_ij (x_i - x_j)² = Σ_i (S_i. + S_.i) x_i² - 2 xᵀSx
+        gradient[:D] = 2.0 * (Xs * (slope @ Xs)).sum(axis=0) - (slope.sum(axis=0) + slope.sum(axis=1)) @ (Xs * Xs)
+        diagonal = alpha * alpha - inverse.diagonal()
+        noises = self.noises(theta)
+        gradient[-1] = 0.5 * (diagonal * noises * self.is_learned).sum()
+        if self.model.outputscale is not None:  # ∂K/∂log s² = K - diag(noise), αᵀKα = (y - m)ᵀα and tr K⁻¹K = n
+            gradient[-2] = 0.5 * (fitted - n - diagonal @ noises)
 
         density, derivative = self.log_prior(theta)
-        return -float(value + density), -(gradient + derivative)
+        gradient += derivative
+        return -float(value + density), -gradient
 
-    def covariance(self, theta: Array) -> tuple[Array, Array, Array]:
-        """K, the slopes s²κ' (n, n), and X/ℓ."""
+    def factorise(self, theta: Array) -> tuple[Array, Array, Array]:
+        """X/ℓ, the Cholesky factor of K, and the slopes s²κ' (n, n); both live in `work` until the next call."""
         Xs = self.X * np.exp(-theta[: self.dimension])
-        K, slope = self.model.kernel.profile(squared_distances(Xs))
+        K, slope, scratch = self.work
+        self.model.kernel.profile(squared_distances(Xs, out=K), slope, scratch)
         if self.model.outputscale is not None:
             K *= self.signal(theta)
             slope *= self.signal(theta)
-        K.flat[:: len(K) + 1] += self.noises(theta)
-        return K, slope, Xs
+        np.copyto(scratch, K)
+        add_to_diagonal(K, self.noises(theta))
+        root, info = dpotrf(K.T, lower=1, clean=1, overwrite_a=1)
+        if info != 0:
+            add_to_diagonal(scratch, self.noises(theta))
+            root = cholesky(scratch)
+        return Xs, root, slope
 
     def signal(self, theta: Array) -> float:
         return 1.0 if self.model.outputscale is None else float(np.exp(theta[-2]))
 
     def noises(self, theta: Array) -> Array:
         """(n,) the measured variances where known, v² elsewhere; never below the floor."""
-        learned = np.full(len(self.y), np.exp(theta[-1]))
-        if self.known is None:
-            return learned
-        return np.where(np.isnan(self.known), learned, np.maximum(self.known, self.model.noise_floor))
+        noises: Array = self.measured + np.exp(theta[-1]) * self.is_learned
+        return noises
 
     def solve(self, root: Array) -> tuple[float, Array]:
         """m and α = K⁻¹(y - m)."""
@@ -192,7 +198,7 @@ class Objective:
     def bounds(self) -> list[tuple[float, float]]:
         sides = [(log(self.model.shortest) - w, log(self.model.longest) - w) for w in self.log_widths]
         signal = [] if self.model.outputscale is None else [(log(1e-4), log(1e6))]
-        return [*sides, *signal, (log(self.model.noise_floor), log(1e3))]
+        return [*sides, *signal, (log(self.model.noise_floor), log(1e6))]
 
     @property
     def mode(self) -> Array:

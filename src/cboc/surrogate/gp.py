@@ -25,6 +25,8 @@ from cboc.arrays import Array
 from cboc.surrogate.kernels import Kernel
 from cboc.surrogate.outcomes import Outcomes
 
+BLOCK = 2**14  # numbers in a temporary matrix: 128 kB
+
 
 @dataclass(frozen=True)
 class GP:
@@ -59,10 +61,14 @@ class GP:
         squared += norms
         squared += np.einsum("ij,ij->i", Qs, Qs)[:, None]
         np.maximum(squared, 0.0, out=squared)
-        return *self.kernel.profile(squared), Qs
+        return *self.kernel(squared), Qs
 
     def moments(self, Q: Array) -> tuple[Array, Array]:
-        """Posterior mean and standard deviation of f at Q (q, D), standardised."""
+        """Posterior mean and standard deviation of f at Q (q, D), standardised; in blocks that fit the cache."""
+        rows = max(1, BLOCK // len(self.X))
+        if len(Q) > rows:
+            blocks = [self.moments(Q[start : start + rows]) for start in range(0, len(Q), rows)]
+            return np.concatenate([mean for mean, _ in blocks]), np.concatenate([sd for _, sd in blocks])
         k = self._correlate(Q)[0]
         k *= self.signal
         return self.mean + k @ self.alpha, self._sd(k @ self.inverse_root.T)
@@ -106,7 +112,7 @@ class GP:
     def prior_pull(self, x: Array, R: Array, weights: Array) -> Array:
         """The gradient of Σ_r weights_r s²κ(x, R_r) with respect to x (1, D): (D,)."""
         steps = (x - R) / self.lengthscales  # (r, D)
-        slope = self.kernel.profile((steps**2).sum(axis=1))[1]
+        slope = self.kernel((steps**2).sum(axis=1))[1]
         pull: Array = 2.0 * self.signal * (weights * slope) @ steps / self.lengthscales
         return pull
 
@@ -121,7 +127,7 @@ class GP:
         left = self.signal * self._correlate(Q)[0] @ self.inverse_root.T
         right = self.signal * self._correlate(R)[0] @ self.inverse_root.T
         squared = (((Q[:, None] - R) / self.lengthscales) ** 2).sum(axis=2)
-        return self.signal * self.kernel.profile(squared)[0] - left @ right.T
+        return self.signal * self.kernel(squared)[0] - left @ right.T
 
     def believe(self, pending: Array) -> GP:
         """Condition on the predicted mean at experiments under way: σ shrinks there and μ stays (their α is 0)."""
@@ -137,8 +143,8 @@ class GP:
 
     def with_noises(self, noises: Array) -> GP:
         """The same data with other measurement variances (n,): a new L⁻¹; α is left to the caller."""
-        K = self.signal * self.kernel.profile(squared_distances(self.X / self.lengthscales))[0]
-        K.flat[:: len(K) + 1] += noises
+        K = self.signal * self.kernel(squared_distances(self.X / self.lengthscales))[0]
+        add_to_diagonal(K, noises)
         return replace(self, noises=noises, inverse_root=invert_root(cholesky(K)))
 
     def leave_one_out(self) -> LeaveOneOut:
@@ -171,16 +177,17 @@ class LeaveOneOut:
         return float((np.abs(self.z) < 1.96).mean())
 
 
-def squared_distances(X: Array) -> Array:
-    """|x_i - x_j|² of all rows, (n, n)."""
-    norms = np.einsum("ij,ij->i", X, X)
-    squared = X @ X.T
-    squared *= -2.0
-    squared += norms
-    squared += norms[:, None]
-    np.maximum(squared, 0.0, out=squared)
-    squared.flat[:: len(squared) + 1] = 0.0
-    return squared
+def squared_distances(X: Array, out: Array | None = None) -> Array:
+    """|x_i - x_j|² of all rows (n, n), as one product: [-2x, |x|², 1] [x, 1, |x|²]ᵀ."""
+    norms = np.einsum("ij,ij->i", X, X)[:, None]
+    ones = np.ones_like(norms)
+    squared = np.matmul(np.hstack([-2.0 * X, norms, ones]), np.hstack([X, ones, norms]).T, out=out)
+    return np.maximum(squared, 0.0, out=squared)
+
+
+def add_to_diagonal(K: Array, values: Array) -> None:
+    """K += diag(values), in place."""
+    K.ravel()[:: len(K) + 1] += values
 
 
 def cholesky(K: Array) -> Array:

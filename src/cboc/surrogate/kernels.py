@@ -15,26 +15,35 @@ import numpy as np
 
 from cboc.arrays import Array
 
+Profile = Callable[[Array, Array, Array], None]  # r² becomes κ in place, the second κ', the third is scratch
+
 
 @dataclass(frozen=True)
 class Kernel:
     """A correlation function: its value and slope in r², and the law of its spectral frequencies (for sample paths)."""
 
     name: str
-    profile: Callable[[Array], tuple[Array, Array]]  # r² -> κ, κ'; the array r² is used up
+    profile: Profile
     frequencies: Callable[[int, int, np.random.Generator], Array]  # (count, D, rng) -> (count, D), for ℓ = 1
 
+    def __call__(self, squared: Array) -> tuple[Array, Array]:
+        """κ and κ' of r²; the array r² is used up."""
+        slope = np.empty_like(squared)
+        self.profile(squared, slope, np.empty_like(squared))
+        return squared, slope
 
-def _matern52(squared: Array) -> tuple[Array, Array]:
-    s = np.sqrt(5.0 * squared)  # √5 r
-    decay = np.exp(-s)
-    s += 1.0
-    s *= decay  # (1 + √5 r) exp(-√5 r)
+
+def _matern52(squared: Array, slope: Array, decay: Array) -> None:
+    np.multiply(squared, 5.0, out=slope)
+    np.sqrt(slope, out=slope)  # √5 r
+    np.negative(slope, out=decay)
+    np.exp(decay, out=decay)
+    slope += 1.0
+    slope *= decay  # (1 + √5 r) exp(-√5 r)
     squared *= 5.0 / 3.0
     squared *= decay
-    squared += s
-    s *= -5.0 / 6.0
-    return squared, s
+    squared += slope
+    slope *= -5.0 / 6.0
 
 
 def _student_frequencies(count: int, dimension: int, rng: np.random.Generator) -> Array:
@@ -42,10 +51,10 @@ def _student_frequencies(count: int, dimension: int, rng: np.random.Generator) -
     return rng.standard_normal((count, dimension)) * np.sqrt(5.0 / rng.chisquare(5.0, (count, 1)))
 
 
-def _squared_exponential(squared: Array) -> tuple[Array, Array]:
+def _squared_exponential(squared: Array, slope: Array, scratch: Array) -> None:  # noqa: ARG001
     squared *= -0.5
     np.exp(squared, out=squared)
-    return squared, -0.5 * squared
+    np.multiply(squared, -0.5, out=slope)
 
 
 def _normal_frequencies(count: int, dimension: int, rng: np.random.Generator) -> Array:

@@ -20,7 +20,6 @@ from cboc.arrays import Array
 
 ROUNDING = 1e-12  # relative differences below this are no differences
 SMALLEST = 1e-290  # outcomes below this are zero
-LOWEST = -700.0  # exp(-LOWEST) is still a number
 
 
 class Outcomes(Protocol):
@@ -53,22 +52,29 @@ class Linear:
 
 @dataclass(frozen=True)
 class TailLog:
-    """The better half linear, the worse half logarithmic; continuous with its slope at the median."""
+    """The better half linear, the worse half logarithmic, straight on below the worst outcome; smooth in between.
+
+    Without the last piece the way back would be exponential in a prediction that is worse than all that was measured.
+    """
 
     robust: Linear  # by median and MAD
+    worst: float  # z of the worst outcome
     standard: Linear  # of what comes after
 
     def forward(self, y: Array) -> Array:
         z = self.robust.forward(y)
-        return self.standard.forward(_draw_in(z))
+        inside = np.maximum(z, self.worst)
+        return self.standard.forward(_draw_in(inside) + (z - inside) / (1.0 - self.worst))
 
     def backward(self, w: Array) -> Array:
         bent = self.standard.backward(w)
-        return self.robust.backward(np.where(bent < 0.0, -np.expm1(-np.clip(bent, LOWEST, 0.0)), bent))
+        inside = np.maximum(bent, -np.log1p(-self.worst))
+        z = np.where(inside < 0.0, -np.expm1(-np.minimum(inside, 0.0)), inside) + (bent - inside) * (1.0 - self.worst)
+        return self.robust.backward(z)
 
     def slope(self, y: Array) -> Array:
         z = self.robust.forward(y)
-        return 1.0 / (1.0 - np.minimum(z, 0.0)) / (self.robust.scale * self.standard.scale)
+        return 1.0 / (1.0 - np.clip(z, self.worst, 0.0)) / (self.robust.scale * self.standard.scale)
 
 
 def _draw_in(z: Array) -> Array:
@@ -96,9 +102,9 @@ def compressed(y: Array) -> TailLog:
     median = float(np.median(y))
     deviation = _deviation(y, median)
     if deviation == 0.0:
-        return TailLog(Linear(median), Linear())
-    robust = Linear(median, deviation)
-    return TailLog(robust, standardised(_draw_in(robust.forward(y))))
+        return TailLog(Linear(median), 0.0, Linear())
+    z = Linear(median, deviation).forward(y)
+    return TailLog(Linear(median, deviation), float(z.min()), standardised(_draw_in(z)))
 
 
 def _deviation(y: Array, median: float) -> float:

@@ -6,7 +6,8 @@ objective sees one matrix of points:
     free    coordinates not pressed against their bound by the gradient
     p       = H g on the free coordinates, 0 elsewhere              (Bertsekas 1982: a descent direction on the box)
     trial   = clip(x + a p)
-    accept  if f(trial) >= f + 1e-4 gᵀ(trial - x), then BFGS update of H with s = trial - x, y = g - g(trial)
+    accept  if f(trial) >= f + 1e-4 gᵀ(trial - x), then BFGS update of H with s = trial - x and y = g - g(trial) on the
+            free coordinates: what the gradient does at the bounds tells nothing about the face that is walked on
     reject  otherwise, a to the maximum of the parabola through f, its slope and f(trial)
 
 `benchmarks/ascent.py` measures it against SciPy's L-BFGS-B on the same starts, jointly and one by one.
@@ -28,26 +29,36 @@ SUFFICIENT = 1e-4  # Armijo
 
 @np.errstate(invalid="ignore", divide="ignore")
 def ascend(
-    objective: Objective, starts: Array, lower: Array, upper: Array, *, tolerance: float = 1e-3, steps: int = 100
+    objective: Objective,
+    starts: Array,
+    lower: Array,
+    upper: Array,
+    *,
+    tolerance: float = 1e-3,
+    race: float = np.inf,
+    steps: int = 100,
 ) -> tuple[Array, Array]:
     """The points (B, D) that the starts (B, D) climb to, and their values (B,).
 
-    `lower` and `upper` are (D,) or (B, D); a start stops when the next step promises less than `tolerance`.
+    `lower` and `upper` are (D,) or (B, D). A start stops when its next step promises less than `tolerance`, or when
+    `race` times that promise would not take it to the best value so far.
     """
     points = np.clip(starts, lower, upper)
     values, g = _look(objective, points)
     low, high = np.broadcast_to(lower, points.shape), np.broadcast_to(upper, points.shape)
     live, x, f = np.arange(len(points)), points.copy(), values.copy()
     H, a, is_fresh = _first_metric(g), np.ones(len(x)), np.ones(len(x), dtype=bool)
+    best = np.fmax.reduce(f, initial=-np.inf)
     for _ in range(steps):
         free = ((x > low) | (g > 0.0)) & ((x < high) | (g < 0.0))
         uphill = g * free
         p = np.matmul(H, uphill[:, :, None])[:, :, 0] * free
-        moving = (uphill * p).sum(axis=1) * a > tolerance  # False where anything is NaN
+        promise = (uphill * p).sum(axis=1)
+        moving = (promise * a > tolerance) & (is_fresh | (f + race * promise >= best))  # False where anything is NaN
         if not moving.all():
             points[live], values[live] = x, f
-            live, x, f, g, H, a, p, low, high, is_fresh = (
-                part[moving] for part in (live, x, f, g, H, a, p, low, high, is_fresh)
+            live, x, f, g, H, a, p, low, high, is_fresh, free = (
+                part[moving] for part in (live, x, f, g, H, a, p, low, high, is_fresh, free)
             )
             if len(live) == 0:
                 break
@@ -56,7 +67,8 @@ def ascend(
         s = trial - x
         promised = (g * s).sum(axis=1)
         accepted = f_trial >= f + SUFFICIENT * promised
-        _update_metric(H, s, g - g_trial, accepted, is_fresh)
+        _update_metric(H, s, (g - g_trial) * free, accepted, is_fresh)
+        best = np.fmax.reduce(f_trial, initial=best)
         if accepted.all():
             x, f, g, a = trial, f_trial, g_trial, np.ones(len(x))
             is_fresh[:] = False

@@ -7,14 +7,11 @@ from math import prod
 
 import numpy as np
 
-from cboc.arrays import Array
+from cboc.arrays import Array, Mask
+from cboc.polytope import nearest_point, orthonormal
 from cboc.space import Space
 
 Move = tuple[slice, Array]  # coordinates of one discrete parameter, and what they become
-
-NUDGE = (
-    1.2  # an infeasible move is led back from a little beyond its level, or the nearest feasible design may be no move
-)
 
 
 def discrete(space: Space) -> list[tuple[slice, Array]]:
@@ -23,7 +20,7 @@ def discrete(space: Space) -> list[tuple[slice, Array]]:
     return grids + [(block, np.eye(block.stop - block.start)) for block in space.blocks]
 
 
-def is_fixed(space: Space) -> Array:  # (D,) of booleans
+def is_fixed(space: Space) -> Mask:  # (D,)
     """Which coordinates are discrete?"""
     fixed = np.array([levels is not None for levels in space.grid])
     for block in space.blocks:
@@ -37,28 +34,28 @@ def count(space: Space) -> int:
 
 
 def variations(x: Array, space: Space) -> Array:  # (m, D)
-    """x with every combination of discrete values that is feasible."""
+    """x with every combination of discrete values that is feasible, once the continuous ones have made room."""
     parts = discrete(space)
     rows = np.tile(x, (count(space), 1))
-    indices = np.indices([len(values) for _, values in parts]).reshape(len(parts), -1)
+    indices = np.indices([len(values) for _, values in parts]).reshape(len(parts), len(rows))
     for (where, values), index in zip(parts, indices, strict=True):
         rows[:, where] = values[index]
-    return rows if space.is_box else rows[[space.contains(row) for row in rows]]
+    if space.is_box:
+        return rows
+    if not is_fixed(space).all():
+        rows = np.array([row if space.contains(row) else _make_room(row, space) for row in rows])
+    return rows[[space.contains(row) for row in rows]]
 
 
 def neighbours(x: Array, space: Space) -> Array:  # (m, D)
-    """x with one discrete parameter moved; where constraints couple parameters, also two, and the others make room."""
+    """x with one discrete parameter moved; under constraints also two, or one and the continuous ones making room."""
     moves = _moves(x, space)
-    singles = [_moved(x, move) for move in moves]
-    if space.is_box:
-        return np.array(singles).reshape(-1, len(x))
-    pairs = [_moved(_moved(x, one), other) for one, other in combinations(moves, 2) if one[0] != other[0]]
-    feasible = [y for y in singles + pairs if space.contains(y)]
-    if not is_fixed(space).all():
-        feasible += _made_room(
-            x, [move for move, y in zip(moves, singles, strict=True) if not space.contains(y)], space
-        )
-    return np.array(feasible).reshape(-1, len(x))
+    rows = [_moved(x, move) for move in moves]
+    if not space.is_box:
+        pairs = [_moved(_moved(x, one), other) for one, other in combinations(moves, 2) if one[0] != other[0]]
+        roomy = [_make_room(y, space) for y in rows if not space.contains(y)]
+        rows = [y for y in rows + pairs + roomy if space.contains(y)]
+    return np.array(rows).reshape(-1, len(x))
 
 
 def _moves(x: Array, space: Space) -> list[Move]:
@@ -77,11 +74,15 @@ def _moved(x: Array, move: Move) -> Array:
     return y
 
 
-def _made_room(x: Array, moves: list[Move], space: Space) -> list[Array]:
-    """Moves that are infeasible as they are, with the other coordinates where the constraints leave them."""
-    rows = []
-    for where, value in moves:
-        y = space.project(_moved(x, (where, x[where] + NUDGE * (value - x[where]))))
-        if np.array_equal(y[where], value):
-            rows.append(y)
-    return rows
+def _make_room(y: Array, space: Space) -> Array:
+    """y with its continuous coordinates moved to the nearest place that the constraints leave them, if there is one."""
+    fixed = is_fixed(space)
+    A, b, E, e = space.linear
+    one = np.eye(int((~fixed).sum()))
+    faces = np.vstack([A[:, ~fixed], one, -one])
+    bounds = np.concatenate([b - A[:, fixed] @ y[fixed], np.ones(len(one)), np.zeros(len(one))])
+    room = nearest_point(y[~fixed], faces, bounds, *orthonormal(E[:, ~fixed], e - E[:, fixed] @ y[fixed]))
+    made = y.copy()
+    if room is not None:
+        made[~fixed] = room.clip(0.0, 1.0)
+    return made

@@ -23,6 +23,7 @@ from cboc.utility.utility import Utility
 ANCHORS = 4  # designs around which the cloud is drawn
 NEAREST, FARTHEST = 1e-3, 0.2  # the cloud's radii, log-uniform between
 TOLERANCE = 1e-3  # of a climb, relative to the utility's scale
+RACE = 10.0  # a climb is given up when so many times its promise would not reach the best one
 COMBINATIONS = 64  # up to so many discrete combinations are each climbed from
 ENUMERATED = 4096  # up to so many designs, where all parameters are discrete, are all looked at
 SWEEPS = 10  # of alternating discrete moves
@@ -32,10 +33,10 @@ SWEEPS = 10  # of alternating discrete moves
 class Effort:
     """How hard to look. The defaults are measured by benchmarks/step.py."""
 
-    samples: int = 512  # of the whole set
+    samples: int = 256  # of the whole set
     cloud: int = 64  # around the best designs so far
     global_starts: int = 6
-    local_starts: int = 4
+    local_starts: int = 6
 
 
 def maximise(
@@ -94,7 +95,7 @@ def _climb(utility: Utility, starts: Array, space: Space, scale: float) -> tuple
         return starts, utility(starts)
     lower, upper = np.where(fixed, starts, 0.0), np.where(fixed, starts, 1.0)
     if space.is_box:
-        return ascend(utility.with_gradient, starts, lower, upper, tolerance=TOLERANCE * scale)
+        return ascend(utility.with_gradient, starts, lower, upper, tolerance=TOLERANCE * scale, race=RACE)
     boxes = zip(starts, lower, upper, strict=True)
     found = np.array([_climb_constrained(utility, *box, space, scale) for box in boxes])
     return found, utility(found)

@@ -53,7 +53,8 @@ class Custom:
         around = np.concatenate([X[:, None] + sides, X[:, None] - sides], axis=1)  # (n, 2D, D)
         values = self(np.clip(around, 0.0, 1.0).reshape(-1, D)).reshape(n, 2, D)
         spans = np.clip(X + self.step, 0.0, 1.0) - np.clip(X - self.step, 0.0, 1.0)
-        return self(X), (values[:, 0] - values[:, 1]) / spans
+        with np.errstate(invalid="ignore"):  # -inf - -inf
+            return self(X), (values[:, 0] - values[:, 1]) / spans
 
     def log_worth(self, X: Array) -> Array:
         return log_gain(self(X))

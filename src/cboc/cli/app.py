@@ -1,0 +1,208 @@
+"""The commands. Each says what it does, does it with a line or two of the library, and shows the result."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from typer.core import TyperGroup
+
+from cboc import __version__, plots, studyfile
+from cboc.cli import demo as demonstration
+from cboc.cli import pictures
+from cboc.cli import simulate as simulation
+from cboc.cli.export import best_rows, trial_rows
+from cboc.cli.run import Run, begin
+from cboc.cli.show import Format, write
+from cboc.errors import CbocError
+
+notes = Console(stderr=True, soft_wrap=True, highlight=False)
+
+
+class Commands(TyperGroup):
+    """Commands whose user mistakes are one red sentence and exit code 2."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except CbocError as error:
+            notes.print(str(error), style="red", markup=False)
+            raise typer.Exit(2) from None
+
+
+app = typer.Typer(
+    cls=Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help="Better designs in fewer experiments, together, without sharing outcomes. "
+    "Start with `cboc demo`, or with `cboc init` and `cboc simulate study.toml`.",
+)
+
+RunDirectory = Annotated[Path, typer.Argument(metavar="RUN", help="The directory that `cboc simulate` wrote.")]
+RowFormat = Annotated[Format, typer.Option(help="How to print the rows.")]
+
+
+def _version(is_wanted: bool) -> None:
+    if is_wanted:
+        typer.echo(f"cboc {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+    ] = False,
+) -> None: ...
+
+
+@app.command()
+def init(
+    path: Annotated[Path, typer.Argument(help="The file to write.")] = Path("study.toml"),
+    force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
+) -> None:
+    """Write a study file to start from.
+
+    It is commented, and it runs as it is. Change the sites and the parameters to yours.
+
+    Example: `cboc init && cboc simulate study.toml`
+    """
+    if path.exists() and not force:
+        raise CbocError(f"{path} exists already; --force overwrites it.")
+    try:
+        path.write_text(studyfile.template(), encoding="utf-8")
+    except OSError as error:
+        raise CbocError(f"cannot write {path}: {error.strerror}.") from None
+    notes.print(f"{path} is written; cboc simulate {path} runs it.")
+
+
+@app.command()
+def simulate(
+    study: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="A study file; `cboc init` writes one.")],
+    out: Annotated[Path | None, typer.Option(help="Directory of the run.", show_default="runs/NAME")] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue a run that was interrupted.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start the run anew, forgetting what it holds.")] = False,
+    alone: Annotated[bool, typer.Option(help="Also run every site on its own, with the same seeds.")] = True,
+    seeds: Annotated[int, typer.Option(min=1, help="How many repetitions, with seeds counted from the file's.")] = 1,
+    format: RowFormat = Format.TABLE,
+) -> None:
+    """Run a study, together and alone, and compare.
+
+    Every experiment is on disk at once, as a line of JSON in the directory of the run. Ctrl-C, or a power cut, loses
+    nothing: `--resume` continues to exactly the same end. The table has a row per site: the best outcome alone and
+    together, the gain (positive: better together), and the rounds it took to reach what alone reached at its end.
+
+    Example: `cboc simulate study.toml --seeds 5`
+    """
+    file = studyfile.read(study)
+    _ = file.experiments  # a missing function is better found now than in a worker
+    if resume and fresh:
+        raise CbocError("--resume continues a run and --fresh forgets it; give one of them.")
+    directory = out or simulation.default_directory(file)
+    run = begin(directory, file, is_resumed=resume, is_fresh=fresh)
+    try:
+        simulation.simulate(file, run, seeds=seeds, with_alone=alone)
+    except KeyboardInterrupt:
+        command = _again(study, out, alone, seeds)
+        notes.print(f"Stopped; what was done is in {directory}. Continue with: {command}")
+        raise typer.Exit(130) from None
+    typer.echo(write(simulation.results(run), format))
+    notes.print(f"The run is in {directory}; see cboc best, export and plot {directory}.")
+
+
+def _again(study: Path, out: Path | None, alone: bool, seeds: int) -> str:
+    """The command that continues this one."""
+    parts = ["cboc simulate", str(study), f"--out {out}" if out else "", "" if alone else "--no-alone"]
+    return " ".join(part for part in (*parts, f"--seeds {seeds}" if seeds > 1 else "", "--resume") if part)
+
+
+@app.command()
+def best(run: RunDirectory, format: RowFormat = Format.TABLE) -> None:
+    """Show the best design of every site.
+
+    A row per site, together and alone: the outcome, the seed and the round it came from (0: an initial design), and the
+    design in natural units.
+
+    Example: `cboc best runs/first-study`
+    """
+    typer.echo(write(best_rows(Run(run)), format))
+
+
+@app.command()
+def export(
+    run: RunDirectory,
+    format: RowFormat = Format.CSV,
+    output: Annotated[Path | None, typer.Option(help="File to write.", show_default="standard output")] = None,
+) -> None:
+    """Export every trial of a run.
+
+    A row per experiment: site, round, design in natural units, outcome, whether the site followed the group, and one
+    sentence on where the design comes from.
+
+    Example: `cboc export runs/first-study --output trials.csv`
+    """
+    text = write(trial_rows(Run(run)), format)
+    if output is None:
+        typer.echo(text)
+        return
+    try:
+        output.write_text(text + "\n", encoding="utf-8")
+    except OSError as error:
+        raise CbocError(f"cannot write {output}: {error.strerror}.") from None
+    notes.print(f"{output} is written.")
+
+
+@app.command()
+def plot(
+    run: RunDirectory,
+    output: Annotated[Path | None, typer.Option(help="Directory of the pictures.", show_default="RUN/plots")] = None,
+    kind: Annotated[pictures.Kind, typer.Option(help="Which picture.")] = pictures.Kind.ALL,
+) -> None:
+    """Draw a run.
+
+    progress: how the search went. paths: where the sites went. matrix: who listened to whom. moves: from the proposed
+    to the agreed design. gain: what each site has from working together.
+
+    Example: `cboc plot runs/first-study --kind progress`
+    """
+    for path in pictures.draw(Run(run), kind, output or run / "plots"):
+        typer.echo(path)
+
+
+@app.command()
+def demo(
+    out: Annotated[Path, typer.Option(help="Directory of the picture.")] = Path(),
+    seeds: Annotated[int, typer.Option(min=1, help="How many repetitions.")] = 6,
+) -> None:
+    """See in half a minute what collaboration is worth.
+
+    Six sites, each with its own version of a test problem whose optimum lies at a random place, work together with the
+    library's defaults, and each on its own, from the same initial designs. Prints the comparison and draws it, be it
+    a gain or a loss.
+
+    Example: `cboc demo --seeds 20`
+    """
+    try:
+        together, alone = demonstration.race_all(seeds)
+    except KeyboardInterrupt:
+        notes.print("Stopped; a demonstration keeps nothing.")
+        raise typer.Exit(130) from None
+    typer.echo(write(demonstration.measures(together, alone), Format.TABLE))
+    setting = f"{demonstration.SETTING}, {seeds} seeds" if seeds > 1 else f"{demonstration.SETTING}, 1 seed"
+    finding = demonstration.finding(together, alone)
+    out.mkdir(parents=True, exist_ok=True)
+    path = pictures.save(plots.demo(together, alone, finding, setting), out / "cboc-demo.png")
+    typer.echo(
+        "\nGap: the share of the way from the best initial outcome to the optimum. ±: standard error over seeds."
+    )
+    typer.echo(f"{finding} ({setting}; the rule is uniform, the gate 0.5). Picture: {path}")
+
+
+def main() -> None:
+    """The entry point of the `cboc` command."""
+    sys.exit(app())

@@ -1,0 +1,379 @@
+"""The command line, most of it in this process; what has to survive signals, in a real one."""
+
+import csv
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import cboc
+from cboc.cli import demo
+from cboc.cli import simulate as simulation
+from cboc.cli.app import app
+from cboc.cli.run import Run, only_writer
+from cboc.errors import CbocError
+from cboc.history import read_journal
+from cboc.loop import simulate
+from cboc.studyfile import read, template
+
+STUDY = """
+[study]
+name = "two labs"
+horizon = 4
+initial = 3
+[[site]]
+name = "a"
+direction = "minimise"
+problem = "levy-2"
+noise = 0.1
+[[site]]
+name = "b"
+direction = "minimise"
+problem = "levy-2"
+scale = 2.0
+"""
+
+SLOW = """
+[study]
+name = "slow"
+horizon = 5
+initial = 3
+rule = "leader"
+[space]
+T = [20, 90]
+p = [1, 9]
+[[site]]
+name = "a"
+direction = "maximise"
+experiment = "lab.py:measure"
+[[site]]
+name = "b"
+direction = "minimise"
+experiment = "lab.py:measure"
+"""
+LAB = """
+import time
+
+def measure(x):
+    print("measuring")
+    time.sleep(0.03)
+    return (x["T"] - 50) ** 2 + x["p"]
+"""
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """An empty current directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A run of two seeds, together and alone."""
+    folder = tmp_path_factory.mktemp("finished")
+    (folder / "study.toml").write_text(STUDY)
+    result = call("simulate", folder / "study.toml", "--out", folder / "run", "--seeds", 2, "--format", "json")
+    assert result.exit_code == 0, result.output
+    return folder / "run", json.loads(result.stdout)
+
+
+def call(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def sentence(result):
+    """The one sentence of a user's mistake."""
+    assert result.exit_code == 2 and result.stdout == ""
+    assert "Traceback" not in result.stderr and result.stderr.count("\n") == 1
+    return result.stderr
+
+
+# --------------------------------------------------------------------------------------------------- in this process
+
+
+def test_without_arguments_it_explains_itself():
+    text = call().output
+    assert all(command in text for command in ("init", "simulate", "best", "export", "plot", "demo"))
+
+
+@pytest.mark.parametrize("command", ["init", "simulate", "best", "export", "plot", "demo"])
+def test_the_help_of_every_command_has_an_example(command):
+    assert f"cboc {command}" in re.sub(r"\s+", " ", call(command, "--help").output).partition("Example:")[2]
+
+
+def test_version():
+    assert call("--version").stdout == f"cboc {cboc.__version__}\n"
+
+
+def test_init_writes_the_template_and_does_not_overwrite(here):
+    assert call("init").exit_code == 0
+    assert (here / "study.toml").read_text(encoding="utf-8") == template()
+    (here / "study.toml").write_text("mine")
+    assert sentence(call("init")) == "study.toml exists already; --force overwrites it.\n"
+    assert (here / "study.toml").read_text() == "mine"
+    assert call("init", "--force").exit_code == 0
+    assert (here / "study.toml").read_text(encoding="utf-8") == template()
+    assert "cannot write" in sentence(call("init", "no/such/folder.toml"))
+
+
+def test_a_mistake_in_the_study_is_one_sentence_on_stderr(here):
+    (here / "study.toml").write_text(STUDY.replace("horizon", "horizn"))
+    assert "did you mean 'horizon'?" in sentence(call("simulate", "study.toml"))
+    assert "there is no file nothing.toml" in sentence(call("simulate", "nothing.toml"))
+    assert "is not the directory of a run" in sentence(call("best", here))
+
+
+def test_the_journals_of_simulate_are_those_of_the_library(finished):
+    directory, _ = finished
+    file = read(directory.parent / "study.toml").with_seed(1)
+    for how, study in (("together", file), ("alone", file.alone())):
+        expected = study.simulate()
+        assert Run(directory).history(how, 1).trials == expected.trials
+
+
+def test_the_table_compares_the_best_of_both(finished):
+    directory, rows = finished
+    run = Run(directory)
+    ends = {
+        how: [[history.best_so_far(site)[-1] for history in run.histories(how)] for site in ("a", "b")]
+        for how in ("together", "alone")
+    }
+    for k, row in enumerate(rows):
+        together, alone = np.array(ends["together"][k]), np.array(ends["alone"][k])
+        assert row["best together"] == pytest.approx(together.mean())
+        assert row["best alone"] == pytest.approx(alone.mean())
+        assert row["gain"] == pytest.approx((alone - together).mean())  # minimised: lower is better
+        assert 0 <= row["rounds alone took"] <= 4
+
+
+def test_a_gain_is_positive_where_together_is_better_and_rounds_count_to_alone_s_end():
+    """Alone ends at 1, in round 2; together is there in round 1 and ends at 0.5."""
+    design = {"together": iter([4, 1, 0.5]), "alone": iter([4, 2, 1])}
+
+    def history(how):
+        study = cboc.Study({"x": (0, 1)}, ("a",), 2)
+        return simulate(study, {"a": lambda _: next(design[how])}, direction="minimise", initial=1)
+
+    (row,) = simulation.compare([history("together")], [history("alone")])
+    assert row == {
+        "site": "a",
+        "best alone": 1.0,
+        "best together": 0.5,
+        "gain": 0.5,
+        "rounds to match alone": 1.0,
+        "rounds alone took": 2.0,
+    }
+
+
+def test_an_existing_run_is_neither_overwritten_nor_mixed_with_another(finished, here):
+    directory, _ = finished
+    study = directory.parent / "study.toml"
+    assert "--resume continues it, --fresh starts it anew." in sentence(call("simulate", study, "--out", directory))
+    (here / "other.toml").write_text(STUDY + "\n[space]\nx1 = [0, 1]\nx2 = [0, 1]\n")
+    refused = sentence(call("simulate", "other.toml", "--out", directory, "--resume"))
+    assert "was begun with another study file (it differs in: space)" in refused
+    (here / "notes.txt").write_text("mine")
+    assert "holds other files, not a run" in sentence(call("simulate", study, "--out", here, "--fresh"))
+    assert (here / "notes.txt").read_text() == "mine"
+    assert "give one of them" in sentence(call("simulate", study, "--resume", "--fresh"))
+
+
+def test_resuming_a_finished_run_changes_nothing_and_shows_the_same(finished):
+    directory, rows = finished
+    before = {path: path.read_bytes() for path in directory.glob("*.json*")}
+    result = call(
+        "simulate", directory.parent / "study.toml", "--out", directory, "--resume", "--seeds", 2, "--format", "json"
+    )
+    assert json.loads(result.stdout) == rows
+    assert {path: path.read_bytes() for path in directory.glob("*.json*")} == before
+
+
+def test_only_one_process_writes_a_journal(here):
+    with (
+        only_writer(here / "journal.jsonl"),
+        pytest.raises(CbocError, match="another process is writing"),
+        only_writer(here / "journal.jsonl"),
+    ):
+        pass
+
+
+def test_best_is_the_best_trial_of_each_site(finished):
+    directory, _ = finished
+    rows = json.loads(call("best", directory, "--format", "json").stdout)
+    assert [(row["site"], row["how"]) for row in rows] == [(s, h) for s in "ab" for h in ("together", "alone")]
+    run = Run(directory)
+    for row in rows:
+        assert row["y"] == min(history.best_so_far(row["site"])[-1] for history in run.histories(row["how"]))
+        source = run.history(row["how"], row["seed"])
+        designs = [trial.design(source.study.space) for trial in source.of(row["site"]) if trial.y == row["y"]]
+        assert {"x1": row["x1"], "x2": row["x2"]} in designs
+
+
+@pytest.mark.parametrize("to_file", [False, True])
+def test_export_has_a_row_for_every_trial(finished, here, to_file):
+    directory, _ = finished
+    result = call("export", directory, *(("--output", "trials.csv") if to_file else ()))
+    text = (here / "trials.csv").read_text() if to_file else result.stdout
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == 2 * 2 * 2 * (3 + 4)  # ways, seeds, sites, trials
+    assert result.stdout == "" or not to_file
+    first = Run(directory).history("together", 0).trials[0]
+    assert float(rows[0]["y"]) == first.y and rows[0]["how"] == "together" and rows[0]["explanation"]
+
+
+def test_export_as_json_is_json_and_as_a_table_is_for_people(finished):
+    directory, _ = finished
+    rows = json.loads(call("export", directory, "--format", "json").stdout)
+    assert {row["status"] for row in rows} == {"complete"}
+    assert call("export", directory, "--format", "table").stdout.startswith("how")
+
+
+def test_plot_writes_every_picture(finished, here):
+    directory, _ = finished
+    result = call("plot", directory, "--output", here / "pictures")
+    names = [f"{kind}.png" for kind in ("progress", "paths", "matrix", "moves", "gain")]
+    assert result.stdout.split() == [str(here / "pictures" / name) for name in names]
+    assert all((here / "pictures" / name).read_bytes().startswith(b"\x89PNG") for name in names)
+
+
+def test_without_matplotlib_plot_names_the_extra(finished, here, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert "pip install 'cboc[plot]'" in sentence(call("plot", finished[0], "--kind", "matrix", "--output", here))
+
+
+def test_gaps_are_of_noiseless_outcomes(finished):
+    run = Run(finished[0])
+    history = run.noiseless(run.history("together", 0))
+    exact = run.problems["a"]
+    assert all(trial.y == exact(trial.design(history.study.space)) for trial in history.of("a"))
+    assert run.optima == {"a": 0.0, "b": pytest.approx(0.0, abs=1e-8)}
+
+
+# ------------------------------------------------------------------------------------------------------------ demo
+
+
+def test_the_sites_of_the_demo_have_their_optima_where_they_say_and_not_in_the_centre():
+    optima = []
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        for problem in demo.displaced_sites(rng):
+            assert problem.known_optimum is not None
+        optimum = demo.REACH * np.random.default_rng(seed).uniform(-10.0, 10.0, demo.DIMENSION)
+        optima.append(optimum)
+    assert np.abs(np.mean(optima, axis=0)).max() < 3.0 < np.std(optima)
+    rng = np.random.default_rng(0)
+    problem = demo.displaced_sites(rng)[0]
+    nearby = problem.space.sample(2000, rng)
+    assert problem.values(nearby).min() > problem.optimum
+
+
+def curves(*levels):
+    """Gap curves (seeds, sites, rounds + 1) that rise to a level each."""
+    return np.array([[level * np.linspace(0, 1, demo.ROUNDS + 1)] * demo.SITES for level in levels])
+
+
+def test_the_demo_reports_a_gain_a_loss_and_nothing_as_what_they_are():
+    high, low = curves(1.0, 0.8, 0.9), curves(0.45, 0.35, 0.4)
+    assert demo.finding(high, low) == "Together, 9 rounds were enough on average for what took 20 alone"
+    assert demo.finding(low, high).startswith("Together did worse than alone: area under the curve -0.")
+    assert demo.finding(high, curves(0.8, 1.0, 0.9)).startswith("No clear difference")
+    assert demo.finding(high[:1], low[:1]).startswith("One seed, which says little")
+
+
+def test_the_demo_measures_mean_worst_and_rounds():
+    rows = {row[""]: row for row in demo.measures(curves(0.9, 0.9), curves(0.5, 0.5))}
+    assert rows["mean Gap at the end"] == {
+        "": "mean Gap at the end",
+        "together": "0.90",
+        "alone": "0.50",
+        "difference": "+0.40 ± 0.00",
+    }
+    assert rows["rounds to a Gap of 0.8 (20 if never)"]["alone"] == "20.00"
+    assert rows["rounds to a Gap of 0.8 (20 if never)"]["together"] == "18.00"
+
+
+def test_demo_prints_a_table_and_draws_one_picture(here, monkeypatch):
+    monkeypatch.setattr(
+        demo, "race_all", lambda seeds: (curves(*[0.9, 0.8] * seeds)[:seeds], curves(*[0.5, 0.3] * seeds)[:seeds])
+    )
+    result = call("demo", "--out", "pictures", "--seeds", 2)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.rstrip().endswith("Picture: pictures/cboc-demo.png") and "2 seeds" in result.stdout
+    assert (here / "pictures" / "cboc-demo.png").exists()
+
+
+# ------------------------------------------------------------------------------------------------- in a real process
+
+
+@contextmanager
+def process(*arguments):
+    """`cboc ...` in a session of its own, as a terminal would start it."""
+    command = [sys.executable, "-c", "from cboc.cli.app import main; main()", *map(str, arguments)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as started:
+        try:
+            yield started
+        finally:
+            if started.poll() is None:
+                started.kill()
+
+
+def wait_for_lines(journal, count):
+    deadline = time.monotonic() + 60
+    while not journal.exists() or journal.read_bytes().count(b"\n") < count:
+        assert time.monotonic() < deadline, "the journal does not grow"
+        time.sleep(0.01)
+
+
+def latest_trials(directory):
+    return {path.name: read_journal(path)[1] for path in sorted(directory.glob("*.jsonl"))}
+
+
+@pytest.fixture(scope="module")
+def slow(tmp_path_factory):
+    """A study of slow experiments, and what an uninterrupted run of it gives."""
+    folder = tmp_path_factory.mktemp("slow")
+    (folder / "study.toml").write_text(SLOW)
+    (folder / "lab.py").write_text(LAB)
+    result = call("simulate", folder / "study.toml", "--out", folder / "whole", "--no-alone")
+    assert result.exit_code == 0, result.output
+    return folder / "study.toml", latest_trials(folder / "whole")
+
+
+def test_a_run_that_is_killed_again_and_again_ends_as_if_nothing_had_happened(slow, here):
+    study, whole = slow
+    for lines in (6, 20):
+        with process("simulate", study, "--out", here / "run", "--no-alone", "--resume") as running:
+            wait_for_lines(here / "run" / "together-0.jsonl", lines)
+            os.kill(running.pid, signal.SIGKILL)
+    with (here / "run" / "together-0.jsonl").open("a") as file:
+        file.write('{"site": "a", "num')  # what a kill in the middle of a line leaves
+    with process("simulate", study, "--out", here / "run", "--no-alone", "--resume", "--format", "json") as running:
+        stdout, stderr = running.communicate(timeout=60)
+    assert running.returncode == 0, stderr
+    assert latest_trials(here / "run") == whole
+    assert [row["site"] for row in json.loads(stdout)] == ["a", "b"]  # and what experiments print is not in there
+
+
+def test_ctrl_c_keeps_what_was_done_and_says_how_to_continue(slow, here):
+    study, whole = slow
+    with process("simulate", study, "--out", here / "run", "--no-alone") as running:
+        wait_for_lines(here / "run" / "together-0.jsonl", 8)
+        os.killpg(running.pid, signal.SIGINT)
+        stdout, stderr = running.communicate(timeout=60)
+    assert running.returncode == 130 and stdout == "" and "Traceback" not in stderr
+    command = stderr.partition("Continue with: cboc ")[2].split()
+    assert command == ["simulate", str(study), "--out", str(here / "run"), "--no-alone", "--resume"]
+    assert call(*command).exit_code == 0
+    assert latest_trials(here / "run") == whole
