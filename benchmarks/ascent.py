@@ -19,22 +19,22 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.optimize import minimize
-from states import collect
 
 from cboc.sobol import sobol
 from cboc.surrogate.fitting import build
 from cboc.utility.ascent import ascend
 from cboc.utility.improvement import LogEI
+from states import collect
 
 STARTS = 10
 Climb = Callable[[Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]], np.ndarray], float]
 
 
-def by_hand(objective, starts: np.ndarray) -> float:  # noqa: ANN001
+def by_hand(objective, starts: np.ndarray) -> float:
     return float(ascend(objective, starts, np.zeros(1), np.ones(1), tolerance=1e-4)[1].max())
 
 
-def joint(objective, starts: np.ndarray) -> float:  # noqa: ANN001
+def joint(objective, starts: np.ndarray) -> float:
     def negative(flat: np.ndarray) -> tuple[float, np.ndarray]:
         values, gradients = objective(flat.reshape(starts.shape))
         return -values.sum(), -gradients.ravel()
@@ -43,7 +43,7 @@ def joint(objective, starts: np.ndarray) -> float:  # noqa: ANN001
     return float(objective(result.x.reshape(starts.shape))[0].max())
 
 
-def one_by_one(objective, starts: np.ndarray) -> float:  # noqa: ANN001
+def one_by_one(objective, starts: np.ndarray) -> float:
     def negative(x: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = objective(x[None])
         return -value[0], -gradient[0]

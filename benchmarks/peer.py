@@ -20,7 +20,7 @@ RESTARTS, RAW_SAMPLES = 10, 512
 
 
 def fit(X: np.ndarray, y: np.ndarray) -> SingleTaskGP:
-    """The default model, fitted cold; X in the unit cube, y to be maximised (standardised by the model's own transform)."""
+    """The default model, fitted cold; X in the unit cube, y to be maximised (the model standardises it)."""
     model = SingleTaskGP(torch.from_numpy(X), torch.from_numpy(y)[:, None])
     fit_gpytorch_mll(ExactMarginalLogLikelihood(model.likelihood, model))
     return model
@@ -30,7 +30,7 @@ def utility(model: SingleTaskGP, y: np.ndarray) -> LogExpectedImprovement:
     return LogExpectedImprovement(model, best_f=float(y.max()))
 
 
-def maximise(acquisition, dimension: int) -> tuple[np.ndarray, float]:  # noqa: ANN001
+def maximise(acquisition, dimension: int) -> tuple[np.ndarray, float]:
     bounds = torch.tensor([[0.0] * dimension, [1.0] * dimension])
     x, value = optimize_acqf(acquisition, bounds, q=1, num_restarts=RESTARTS, raw_samples=RAW_SAMPLES)
     return x.numpy()[0], float(value)

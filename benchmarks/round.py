@@ -3,8 +3,8 @@
     python benchmarks/round.py            K = 5 .. 1,000 and n = 20 .. 200
     python benchmarks/round.py --quick    up to K = 100
 
-Every site proposes, the ledger mixes, every site gets its design; experiments cost nothing here. Linear in K means a flat
-column 'per site'.
+Every site proposes, the ledger mixes, every site gets its design; experiments cost nothing here. Linear in K means a
+flat column 'per site'.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def play(sites: list[Site]) -> tuple[float, float]:
     """CPU seconds of one round: all of it, and the ledger's part."""
     ledger, spent = sites[0].network, 0.0
 
-    def timed(call):  # noqa: ANN001, ANN202
-        def wrapper(*given):  # noqa: ANN002, ANN202
+    def timed(call):
+        def wrapper(*given):
             nonlocal spent
             started = time.process_time()
             try:
@@ -81,7 +81,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a smoke run")
     options = parser.parse_args()
-    print(f"{'K':>5} {'n':>4} {'D':>3} {'round s':>9} {'per site ms':>11} {'ledger ms/site':>13} {'peak MB':>8} {'kB per site':>11}")
+    print(
+        f"{'K':>5} {'n':>4} {'D':>3} {'round s':>9} {'per site ms':>11} "
+        f"{'ledger/site':>13} {'peak MB':>8} {'kB per site':>11}"
+    )
     for K in (5, 20, 100) if options.quick else (5, 20, 100, 300, 1000):
         measure(K, 20, 2)
     for n in (50, 100) if options.quick else (50, 100, 200):

@@ -1,10 +1,11 @@
 """One site alone against BoTorch's own loop (SingleTaskGP, LogEI), from the same initial points.
 
     python benchmarks/solo.py                 the reported seeds 0-19: final Gap and area under the Gap curve, paired
-    python benchmarks/solo.py --tune          the tuning seeds 1000-1007: the variants among which the default was chosen
+    python benchmarks/solo.py --tune          the tuning seeds 1000-1007: the variants from which the default was chosen
     python benchmarks/solo.py --quick         two seeds of the 2-D problems, results not kept
 
-Results are appended to benchmarks/results/ as they come, and what is there is not run again: delete the file to start anew.
+Results are appended to benchmarks/results/ as they come, and what is there is not run again: delete the file to start
+anew.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -74,12 +74,13 @@ def ours(name: str, X0: np.ndarray, seed: int, strategy: Strategy) -> np.ndarray
 
 
 def botorch(name: str, X0: np.ndarray, seed: int) -> np.ndarray:
-    import peer
     import torch
+
+    import peer
 
     problem = named(name)
     torch.manual_seed(seed)
-    np.random.seed(seed)  # noqa: NPY002 - BoTorch's line searches draw from the global generator
+    np.random.seed(seed)
     X, y = X0, -problem.values(X0)
     for _ in range(20 * problem.space.dimension):
         x = peer.step(X, y)
@@ -123,7 +124,9 @@ def report(rows: list[dict[str, object]], problems: tuple[str, ...], seeds: rang
                 difference, error = (mine - theirs).mean(), (mine - theirs).std(ddof=1) / np.sqrt(len(seeds))
                 below += difference < -error
                 above += difference > 0
-                print(f"{name:12} {measure:10} {mine.mean():8.4f} {theirs.mean():8.4f} {difference:+11.4f} {error:7.4f}")
+                print(
+                    f"{name:12} {measure:10} {mine.mean():8.4f} {theirs.mean():8.4f} {difference:+11.4f} {error:7.4f}"
+                )
         count = 2 * len(problems)
         print(f"below by more than one standard error: {below} of {count}; above: {above} of {count}")
 

@@ -1,4 +1,4 @@
-"""States of real studies: what a site knew when it proposed, what it found, and which hyper-parameters it had fitted."""
+"""States of real studies: what a site knew when it proposed, what it found, and the hyper-parameters it had fitted."""
 
 from __future__ import annotations
 

@@ -3,12 +3,13 @@
     python benchmarks/step.py            ratios of CPU time at four sizes, then quality over 100 states of real studies
     python benchmarks/step.py --quick    fewer repetitions and states
 
-Speed: a study on Levy-D runs as it does in use (warm start included) and the CPU time of its proposals is taken while the
-data set passes n points; BoTorch (SingleTaskGP, LogExpectedImprovement, optimize_acqf with 10 restarts and 512 raw samples)
-takes its step on the same data.
+Speed: a study on Levy-D runs as it does in use (warm start included) and the CPU time of its proposals is taken while
+the data set passes n points; BoTorch (SingleTaskGP, LogExpectedImprovement, optimize_acqf with 10 restarts and 512 raw
+samples) takes its step on the same data.
 
 Quality, each optimiser judged by its own utility and its own posterior: how often the utility found is within 0.01 (in
-log) of a brute-force maximum with 100 times the effort, and how often the log posterior is within 0.01 of a 20-start fit.
+log) of a brute-force maximum with 100 times the effort, and how often the log posterior is within 0.01 of a 20-start
+fit.
 """
 
 from __future__ import annotations
@@ -21,10 +22,9 @@ import argparse
 import time
 
 import numpy as np
-import peer
 import torch
-from states import State, collect
 
+import peer
 from cboc import Dataset, Ledger, Site, Study
 from cboc.problems.synthetic import levy
 from cboc.space import Space
@@ -35,11 +35,14 @@ from cboc.surrogate.outcomes import standardised
 from cboc.surrogate.priors import LogNormal
 from cboc.utility.improvement import LogEI
 from cboc.utility.maximise import Effort, maximise
+from states import State, collect
 
 SIZES = ((2, 20), (4, 60), (8, 60), (8, 200))
 BRUTE = Effort(samples=51_200, global_starts=600, local_starts=400, cloud=1600)
 NEAR = 0.01
-PEER = Model(squared_exponential, standardised, noise=LogNormal(-4.0, 1.0), noise_floor=1e-4)  # SingleTaskGP's posterior
+PEER = Model(
+    squared_exponential, standardised, noise=LogNormal(-4.0, 1.0), noise_floor=1e-4
+)  # SingleTaskGP's posterior
 
 
 def speed(D: int, n: int, rounds: int, peer_steps: int) -> tuple[float, float]:
@@ -77,7 +80,7 @@ def judge_ours(state: State, seed: int) -> tuple[float, float]:
 
 
 def judge_peer(state: State, seed: int) -> tuple[float, float]:
-    """The same for BoTorch. Its surrogate is rebuilt here from its hyper-parameters, because our brute force is faster."""
+    """The same for BoTorch. Its surrogate is rebuilt from its hyper-parameters, because our brute force is faster."""
     torch.manual_seed(seed)
     model = peer.fit(state.X, state.y)
     x, _ = peer.maximise(peer.utility(model, state.y), state.X.shape[1])

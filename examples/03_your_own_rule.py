@@ -1,7 +1,7 @@
 """A rule and a utility of your own: both are functions.
 
-The rule pairs the sites up, with other partners in every round. The utility is the probability to be better than the best
-so far by a tenth of the outcomes' spread.
+The rule pairs the sites up, with other partners in every round. The utility is the probability to be better than the
+best so far by a tenth of the outcomes' spread.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ def partners(round: Round) -> np.ndarray:
     return W
 
 
-def probability_of_improvement(gp: GP, rng: np.random.Generator) -> Custom:
+def probability_of_improvement(gp: GP, _: np.random.Generator) -> Custom:
     goal = gp.y.max() + 0.1  # the surrogate's outcomes are standardised, and more is better
 
     def probability(X: np.ndarray) -> np.ndarray:

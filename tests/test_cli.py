@@ -19,7 +19,7 @@ import cboc
 from cboc.cli import demo
 from cboc.cli import simulate as simulation
 from cboc.cli.app import app
-from cboc.cli.run import Run, only_writer
+from cboc.cli.run import Run, begin, only_writer
 from cboc.errors import CbocError
 from cboc.history import read_journal
 from cboc.loop import simulate
@@ -111,6 +111,11 @@ def test_the_help_of_every_command_has_an_example(command):
     assert f"cboc {command}" in re.sub(r"\s+", " ", call(command, "--help").output).partition("Example:")[2]
 
 
+def test_the_library_itself_needs_none_of_this():
+    code = "import cboc, sys; print({'typer', 'rich', 'matplotlib', 'pandas'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"
+
+
 def test_version():
     assert call("--version").stdout == f"cboc {cboc.__version__}\n"
 
@@ -123,7 +128,7 @@ def test_init_writes_the_template_and_does_not_overwrite(here):
     assert (here / "study.toml").read_text() == "mine"
     assert call("init", "--force").exit_code == 0
     assert (here / "study.toml").read_text(encoding="utf-8") == template()
-    assert "cannot write" in sentence(call("init", "no/such/folder.toml"))
+    assert sentence(call("init", "no/study.toml")) == "cannot read or write no/study.toml: No such file or directory.\n"
 
 
 def test_a_mistake_in_the_study_is_one_sentence_on_stderr(here):
@@ -198,7 +203,18 @@ def test_resuming_a_finished_run_changes_nothing_and_shows_the_same(finished):
     assert {path: path.read_bytes() for path in directory.glob("*.json*")} == before
 
 
-def test_only_one_process_writes_a_journal(here):
+def test_fresh_forgets_the_journals_and_nothing_else(here):
+    (here / "study.toml").write_text(STUDY)
+    file, directory = read("study.toml"), here / "run"
+    begin(directory, file, is_resumed=False, is_fresh=False)
+    (directory / "together-0.jsonl").write_text("{}\n")
+    (directory / "notes.txt").write_text("mine")
+    begin(directory, file, is_resumed=False, is_fresh=True)
+    assert sorted(path.name for path in directory.iterdir()) == ["notes.txt", "run.json"]
+
+
+def test_only_one_process_writes_a_journal(here, monkeypatch):
+    monkeypatch.setattr("cboc.cli.run.PATIENCE", 0.1)
     with (
         only_writer(here / "journal.jsonl"),
         pytest.raises(CbocError, match="another process is writing"),
@@ -249,6 +265,7 @@ def test_plot_writes_every_picture(finished, here):
 def test_without_matplotlib_plot_names_the_extra(finished, here, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert "pip install 'cboc[plot]'" in sentence(call("plot", finished[0], "--kind", "matrix", "--output", here))
+    assert "pip install 'cboc[plot]'" in sentence(call("demo", "--out", here))  # and at once
 
 
 def test_gaps_are_of_noiseless_outcomes(finished):
@@ -318,7 +335,8 @@ def test_demo_prints_a_table_and_draws_one_picture(here, monkeypatch):
 @contextmanager
 def process(*arguments):
     """`cboc ...` in a session of its own, as a terminal would start it."""
-    command = [sys.executable, "-c", "from cboc.cli.app import main; main()", *map(str, arguments)]
+    listen = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"  # a shell's '&' ignores Ctrl-C
+    command = [sys.executable, "-c", f"{listen}; from cboc.cli.app import main; main()", *map(str, arguments)]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True
     ) as started:
@@ -357,7 +375,8 @@ def test_a_run_that_is_killed_again_and_again_ends_as_if_nothing_had_happened(sl
         with process("simulate", study, "--out", here / "run", "--no-alone", "--resume") as running:
             wait_for_lines(here / "run" / "together-0.jsonl", lines)
             os.kill(running.pid, signal.SIGKILL)
-    with (here / "run" / "together-0.jsonl").open("a") as file:
+    journal = here / "run" / "together-0.jsonl"
+    with only_writer(journal), journal.open("a") as file:
         file.write('{"site": "a", "num')  # what a kill in the middle of a line leaves
     with process("simulate", study, "--out", here / "run", "--no-alone", "--resume", "--format", "json") as running:
         stdout, stderr = running.communicate(timeout=60)

@@ -18,7 +18,9 @@ def study(horizon=5, **options):
 
 
 def run(horizon=5, rule="leader", **options):
-    return simulate(study(horizon, rule=rule), problems(), direction="minimise", **({"seed": 3, "initial": 4} | options))
+    return simulate(
+        study(horizon, rule=rule), problems(), direction="minimise", **({"seed": 3, "initial": 4} | options)
+    )
 
 
 def test_every_site_spends_its_budget():
@@ -98,7 +100,9 @@ def test_another_studys_journal_is_refused(tmp_path):
         run(journal=tmp_path / "run.jsonl", horizon=6)
 
 
-@pytest.mark.parametrize(("content", "complaint"), [("hello\n", "not a journal"), ('{"format": 99}\n', "not a journal")])
+@pytest.mark.parametrize(
+    ("content", "complaint"), [("hello\n", "not a journal"), ('{"format": 99}\n', "not a journal")]
+)
 def test_another_file_is_no_journal(tmp_path, content, complaint):
     path = tmp_path / "run.jsonl"
     path.write_text(content)

@@ -203,7 +203,9 @@ def test_directions_are_explicit_and_opposite():
 
 
 def test_mixed_spaces_are_proposed_and_agreed_feasibly():
-    space = Space({"t": (0.0, 1.0), "n": Int(1, 6), "s": Choice(["red", "green", "blue"]), "u": (0.0, 1.0)}, ["t + u <= 1"])
+    space = Space(
+        {"t": (0.0, 1.0), "n": Int(1, 6), "s": Choice(["red", "green", "blue"]), "u": (0.0, 1.0)}, ["t + u <= 1"]
+    )
     pair = make(space=space, initial=6, horizon=4, site_options={"gate": Gate(0.0)})
 
     def yield_(d):

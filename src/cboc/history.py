@@ -25,7 +25,7 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class History:
-    """The trials of all sites. It holds outcomes: it belongs to a simulation, or to one site, never to a coordinator."""
+    """The trials of all sites. It holds outcomes: it belongs to a simulation or to one site, never to a coordinator."""
 
     study: Study
     directions: dict[str, Direction]
@@ -38,7 +38,7 @@ class History:
         return [trial for trial in self.trials if trial.site == site]
 
     def best_so_far(self, site: str) -> Array:
-        """The best outcome after the initial trials and after each round, (rounds + 1,); NaN before the first success."""
+        """The best outcome after the initial trials and after each round, (rounds + 1,); NaN before a first success."""
         is_minimised = self.directions[site] == "minimise"
         pick = np.fmin if is_minimised else np.fmax
         best = self.earlier.get(site, np.nan)
@@ -55,16 +55,37 @@ class History:
     def rows(self) -> Iterator[dict[str, Any]]:
         """One flat dictionary per trial, designs in natural units."""
         for trial in self.trials:
-            row: dict[str, Any] = {"site": trial.site, "trial": trial.number, "round": trial.round, "status": str(trial.status)}
+            row: dict[str, Any] = {
+                "site": trial.site,
+                "trial": trial.number,
+                "round": trial.round,
+                "status": str(trial.status),
+            }
             row["decision"] = None if trial.decision is None else str(trial.decision)
             if trial.status != Status.PROPOSED:
                 row |= trial.design(self.study.space)
-            row |= {"y": trial.y, "sem": trial.sem, "leader": trial.leader, "explanation": trial.explain(self.study.sites)}
+            row |= {
+                "y": trial.y,
+                "sem": trial.sem,
+                "leader": trial.leader,
+                "explanation": trial.explain(self.study.sites),
+            }
             yield row
 
     def to_csv(self, file: TextIO) -> None:
         """All rows, with a header."""
-        names = ["site", "trial", "round", "status", "decision", *self.study.space.names, "y", "sem", "leader", "explanation"]
+        names = [
+            "site",
+            "trial",
+            "round",
+            "status",
+            "decision",
+            *self.study.space.names,
+            "y",
+            "sem",
+            "leader",
+            "explanation",
+        ]
         writer = csv.DictWriter(file, names, restval="", lineterminator="\n")
         writer.writeheader()
         writer.writerows({k: "" if v is None else v for k, v in row.items()} for row in self.rows())
@@ -81,7 +102,8 @@ class History:
 class Journal:
     """An append-only file of trials: a header that says which study, then one line whenever a trial changes.
 
-    A line that was cut by a kill is dropped when the file is opened again; of several lines for one trial the last counts.
+    A line that was cut by a kill is dropped when the file is opened again; of several lines for one trial the last
+    counts.
     """
 
     def __init__(self, path: str | Path, header: dict[str, Any]) -> None:
@@ -99,7 +121,9 @@ class Journal:
         """Read it all back, and cut off what a kill left unfinished."""
         header, trials, length = read_journal(self.path)
         if header != json.loads(json.dumps(self.header)):
-            changed = sorted(k for k in {*header, *self.header} if header.get(k) != json.loads(json.dumps(self.header)).get(k))
+            changed = sorted(
+                k for k in {*header, *self.header} if header.get(k) != json.loads(json.dumps(self.header)).get(k)
+            )
             raise CbocError(
                 f"{self.path} belongs to another study (it differs in: {', '.join(changed)}); "
                 "choose another file, or start it anew."
@@ -134,13 +158,17 @@ def read_journal(path: str | Path) -> tuple[dict[str, Any], dict[tuple[str, int]
         if not isinstance(header, dict) or header.get("format") != FORMAT:
             raise ValueError
     except (IndexError, ValueError):
-        raise CbocError(f"{path} is not a journal of this version of cboc (format {FORMAT}); is it another file?") from None
+        raise CbocError(
+            f"{path} is not a journal of this version of cboc (format {FORMAT}); is it another file?"
+        ) from None
     trials: dict[tuple[str, int], Trial] = {}
     for number, line in enumerate(lines[1:], start=2):
         try:
             trial = Trial.from_row(json.loads(line))
         except (ValueError, TypeError, KeyError):
-            raise CbocError(f"{path}, line {number} is damaged; restore the file, or delete it from that line on.") from None
+            raise CbocError(
+                f"{path}, line {number} is damaged; restore the file, or delete it from that line on."
+            ) from None
         trials[trial.site, trial.number] = trial
     return header, trials, len(whole)
 

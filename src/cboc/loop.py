@@ -40,13 +40,17 @@ def simulate(
 ) -> History:
     """Run every site's experiments round by round until all budgets are spent.
 
-    With a `journal` every step is on disk at once, and calling again with the same arguments continues where the file ends,
-    bit for bit. Working alone is `Study(..., rule="identity")` with the same seed.
+    With a `journal` every step is on disk at once, and calling again with the same arguments continues where the file
+    ends, bit for bit. Working alone is `Study(..., rule="identity")` with the same seed.
     """
     if missing := [site for site in study.sites if site not in experiments]:
         raise CbocError(f"every site needs an experiment, a function of the design; {missing[0]} has none.")
     directions = dict.fromkeys(study.sites, direction) if isinstance(direction, str) else dict(direction)
-    book = None if journal is None else Journal(journal, {"study": study.agreement(), "seed": seed, "directions": directions})
+    book = (
+        None
+        if journal is None
+        else Journal(journal, {"study": study.agreement(), "seed": seed, "directions": directions})
+    )
     ledger = Ledger(study)
     sites = [
         Site(

@@ -25,7 +25,8 @@ class Proposal:
         x = np.asarray(self.x, dtype=float)
         for d in np.flatnonzero(~((x >= 0.0) & (x <= 1.0))):
             raise CbocError(
-                f"designs live in the unit cube; site '{self.site}' sent x[{d}] = {x[d]:g}. Did you forget space.to_unit?"
+                f"designs live in the unit cube; site '{self.site}' sent x[{d}] = {x[d]:g}. "
+                "Did you forget space.to_unit?"
             )
         if self.reward is not None and not isfinite(self.reward):
             raise CbocError(f"a reward is a finite number; site '{self.site}' sent {self.reward}.")

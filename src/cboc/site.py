@@ -44,9 +44,9 @@ class Finished(CbocError):
 class Site:
     """One participant of a study.
 
-    `direction` says whether outcomes are to be maximised or minimised. `data` are results from before the study; with less
-    than `initial` of them the site starts with space-filling designs of its own (default: 5 per dimension, as in the
-    paper). `stop_below` ends the site's part when its largest utility falls below it (the theory's kappa; 0 is never).
+    `direction` says whether outcomes are to be maximised or minimised. `data` are results from before the study; with
+    less than `initial` of them the site starts with space-filling designs of its own (default: 5 per dimension, as in
+    the paper). `stop_below` ends the site's part when its largest utility falls below it (the theory's kappa; 0 is never).
     `trials` continues where an earlier process stopped, and `save` is called with every trial that changes.
     """
 
@@ -72,7 +72,9 @@ class Site:
         self.study, self.name, self.network, self.direction = study, name, network, direction
         self.data = Dataset.empty(study.space.dimension, direction=direction) if data is None else data
         if self.data.direction != direction:
-            raise CbocError(f"site '{name}' is to {direction}, but its data say {self.data.direction}; make them agree.")
+            raise CbocError(
+                f"site '{name}' is to {direction}, but its data say {self.data.direction}; make them agree."
+            )
         self.initial = max(0, (5 * study.space.dimension if initial is None else initial) - len(self.data))
         self.strategy = strategy or default()
         self.gate = Gate() if gate is None else gate
@@ -143,11 +145,13 @@ class Site:
         return self._agree(trial)
 
     def propose(self) -> Trial:
-        """Compute this round's proposal and hand it in; called by `ask`, or before it where several sites share a process."""
+        """Compute this round's proposal and hand it in; `ask` does it, and where sites share a process, you before it."""
         trial = self._open
         if trial is None:
             if self.is_finished:
-                raise Finished(f"site '{self.name}' has finished its {self.rounds} of {self.study.budget(self.name)} rounds.")
+                raise Finished(
+                    f"site '{self.name}' has finished its {self.rounds} of {self.study.budget(self.name)} rounds."
+                )
             trial = self._initial_trial() if len(self.trials) < self.initial else self._proposed_trial()
         if trial.status == Status.STOPPED:
             self.network.leave(self.name)
@@ -193,7 +197,9 @@ class Site:
         if self._utility is None or self._utility[0] != number:
             earlier = self.trials[:number]
             memory = next((t.warm_start for t in reversed(earlier) if t.warm_start is not None), None)
-            pending = np.array([t.x for t in earlier if t.status == Status.PENDING]).reshape(-1, self.study.space.dimension)
+            pending = np.array([t.x for t in earlier if t.status == Status.PENDING]).reshape(
+                -1, self.study.space.dimension
+            )
             situation = Situation(self.dataset, self.study.space, pending, memory)
             self._utility = (number, self.strategy(situation, rng))
         return self._utility[1]
@@ -210,7 +216,7 @@ class Site:
         return trial
 
     def proposal(self, trial: Trial) -> Proposal:
-        """What leaves the site for this trial, and nothing else: the design, and S_k where the rule compares rewards."""
+        """All that leaves the site for this trial: the design, and S_k where the rule compares rewards."""
         reward = exp(cast(float, trial.log_worth)) if self.study.needs_rewards else None
         return Proposal(self.name, cast(int, trial.round), cast(tuple[float, ...], trial.proposed), reward)
 
@@ -240,7 +246,7 @@ class Site:
     # ------------------------------------------------------------------------------------------------- telling
 
     def tell(self, trial: Trial, y: Outcome, *, ran: Mapping[str, Any] | None = None) -> Trial:
-        """The outcome of a trial: a number, or (mean, standard error). `ran` names the design if another one was run."""
+        """The outcome of a trial: a number, or (mean, standard error). `ran` is the design if another one was run."""
         mean, sem = self._outcome(y)
         executed = trial.x if ran is None else self.study.space.to_unit(ran)
         told = replace(
@@ -263,7 +269,9 @@ class Site:
         """The experiment gave no result. Its design counts as a bad one; `tell` it later if a repeat succeeds."""
         known = self._known(trial)
         if known.status == Status.COMPLETE:
-            raise CbocError(f"trial {trial.number} of '{self.name}' has a result already, {known.y:g}; it cannot fail now.")
+            raise CbocError(
+                f"trial {trial.number} of '{self.name}' has a result already, {known.y:g}; it cannot fail now."
+            )
         self._refuse_abandoned(known)
         return self._keep(replace(known, status=Status.FAILED, executed=tuple(known.x.tolist()), note=reason))
 
@@ -284,16 +292,21 @@ class Site:
 
     def _refuse_abandoned(self, trial: Trial) -> None:
         if trial.status == Status.ABANDONED:
-            raise CbocError(f"trial {trial.number} of '{self.name}' was abandoned and takes no result; ask() for another.")
+            raise CbocError(
+                f"trial {trial.number} of '{self.name}' was abandoned and takes no result; ask() for another."
+            )
 
     def _outcome(self, y: Outcome) -> tuple[float, float | None]:
         try:
             mean, sem = (float(part) for part in y) if isinstance(y, tuple | list) else (float(y), None)
         except (TypeError, ValueError):
-            raise CbocError(f"an outcome is a number, or (mean, standard error); site '{self.name}' was told {y!r}.") from None
+            raise CbocError(
+                f"an outcome is a number, or (mean, standard error); site '{self.name}' was told {y!r}."
+            ) from None
         if not isfinite(mean) or (sem is not None and not (isfinite(sem) and sem >= 0.0)):
             raise CbocError(
-                f"an outcome is a finite number; site '{self.name}' was told {y!r}. If the experiment failed, use fail(trial)."
+                f"an outcome is a finite number; site '{self.name}' was told {y!r}. "
+                "If the experiment failed, use fail(trial)."
             )
         return mean, sem
 

@@ -30,8 +30,8 @@ class Study:
     """Several sites, one space, one rule.
 
     `horizon` is the number of rounds T; a site with a budget of its own goes by that. `rule` and `graph` are names or
-    values: a rule is any function of a `Round`, a graph any list of pairs of site names. `quorum` is how many sites must
-    be in before a round may be closed without the rest.
+    values: a rule is any function of a `Round`, a graph any list of pairs of site names. `quorum` is how many sites
+    must be in before a round may be closed without the rest.
     """
 
     space: Space
@@ -151,4 +151,3 @@ class Study:
         """A fingerprint of the agreement: two parties with the same one run the same study."""
         canonical = json.dumps(self.agreement(), sort_keys=True, ensure_ascii=True)
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]
-

@@ -38,7 +38,7 @@ Point = tuple[float, ...]
 
 @dataclass(frozen=True)
 class Trial:
-    """`proposed` is the site's own optimum, `agreed` the consensus, `design` what it is to run, `executed` what it ran."""
+    """`proposed` is the site's own optimum, `agreed` the consensus, `x` what it is to run, `executed` what it ran."""
 
     site: str
     number: int  # counts the site's own trials, the initial ones included
@@ -105,8 +105,8 @@ class Trial:
 def _recipe(weights: Point, own: int, sites: tuple[str, ...]) -> str:
     """'70 % group mean, 30 % your own optimum': a row of W in words.
 
-    The smallest weight that anybody present gets is everybody's: so much is the group's mean; the rest belongs to single
-    sites.
+    The smallest weight that anybody present gets is everybody's: so much is the group's mean; the rest belongs to
+    single sites.
     """
     others = {sites[k]: w for k, w in enumerate(weights) if k != own and w > 1e-9}
     if not others:

@@ -5,6 +5,7 @@ simulate.py  a study together and alone, resumable
 run.py       the directory of a run: its record and its journals
 demo.py      the demonstration
 show.py      tables, JSON and CSV
+export.py    every trial, and the best of each site
 pictures.py  from a run to pictures
 workers.py   many simulations at once
 bar.py       the progress bar

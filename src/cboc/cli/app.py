@@ -18,6 +18,7 @@ from cboc.cli.export import best_rows, trial_rows
 from cboc.cli.run import Run, begin
 from cboc.cli.show import Format, write
 from cboc.errors import CbocError
+from cboc.plots import style
 
 notes = Console(stderr=True, soft_wrap=True, highlight=False)
 
@@ -29,8 +30,13 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except CbocError as error:
-            notes.print(str(error), style="red", markup=False)
-            raise typer.Exit(2) from None
+            sentence = str(error)
+        except OSError as error:
+            if error.filename is None:
+                raise
+            sentence = f"cannot read or write {error.filename}: {error.strerror}."
+        notes.print(sentence, style="red", markup=False)
+        raise typer.Exit(2)
 
 
 app = typer.Typer(
@@ -70,14 +76,11 @@ def init(
 
     It is commented, and it runs as it is. Change the sites and the parameters to yours.
 
-    Example: `cboc init && cboc simulate study.toml`
+    Example: `cboc init && cboc simulate study.toml --seeds 3`
     """
     if path.exists() and not force:
         raise CbocError(f"{path} exists already; --force overwrites it.")
-    try:
-        path.write_text(studyfile.template(), encoding="utf-8")
-    except OSError as error:
-        raise CbocError(f"cannot write {path}: {error.strerror}.") from None
+    path.write_text(studyfile.template(), encoding="utf-8")
     notes.print(f"{path} is written; cboc simulate {path} runs it.")
 
 
@@ -150,10 +153,7 @@ def export(
     if output is None:
         typer.echo(text)
         return
-    try:
-        output.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        raise CbocError(f"cannot write {output}: {error.strerror}.") from None
+    output.write_text(text + "\n", encoding="utf-8")
     notes.print(f"{output} is written.")
 
 
@@ -187,20 +187,21 @@ def demo(
 
     Example: `cboc demo --seeds 20`
     """
+    style.figure_class()  # is there matplotlib? Better asked before half a minute of work
     try:
         together, alone = demonstration.race_all(seeds)
     except KeyboardInterrupt:
         notes.print("Stopped; a demonstration keeps nothing.")
         raise typer.Exit(130) from None
     typer.echo(write(demonstration.measures(together, alone), Format.TABLE))
-    setting = f"{demonstration.SETTING}, {seeds} seeds" if seeds > 1 else f"{demonstration.SETTING}, 1 seed"
     finding = demonstration.finding(together, alone)
-    out.mkdir(parents=True, exist_ok=True)
-    path = pictures.save(plots.demo(together, alone, finding, setting), out / "cboc-demo.png")
+    figure = plots.demo(together, alone, finding, demonstration.SETTING)
+    path = pictures.save(figure, out / "cboc-demo.png")
+    what = f"{demonstration.SETTING}, {demonstration.ROUNDS} rounds, {seeds} {'seed' if seeds == 1 else 'seeds'}"
     typer.echo(
         "\nGap: the share of the way from the best initial outcome to the optimum. ±: standard error over seeds."
     )
-    typer.echo(f"{finding} ({setting}; the rule is uniform, the gate 0.5). Picture: {path}")
+    typer.echo(f"{finding} ({what}; the rule is uniform, the gate 0.5). Picture: {path}")
 
 
 def main() -> None:

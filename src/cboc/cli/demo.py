@@ -26,7 +26,7 @@ SITES = 6
 ROUNDS = 20
 GOAL = 0.8  # the Gap that counts as a good design
 REACH = 0.7  # the common optimum lies in the inner 70 % of the box, so that the sites' optima are inside too
-SETTING = f"{SITES} sites, displaced Levy-{DIMENSION}, {ROUNDS} rounds"
+SETTING = f"{SITES} sites, displaced Levy-{DIMENSION}"
 
 
 def displaced_sites(rng: np.random.Generator) -> list[Problem]:

@@ -35,11 +35,12 @@ def draw(run: Run, kind: Kind, directory: Path) -> list[Path]:
     if kind == Kind.GAIN and not run.seeds(ALONE):
         raise CbocError(f"{run.directory} has nobody working alone to compare with; simulate it with --alone.")
     kinds = [kind] if kind != Kind.ALL else [each for each in PICTURES if each != Kind.GAIN or run.seeds(ALONE)]
-    directory.mkdir(parents=True, exist_ok=True)
     return [save(PICTURES[each](run), directory / f"{each}.png") for each in kinds]
 
 
 def save(figure: Figure, path: Path) -> Path:
+    """Write a picture, and the directory it is to be in."""
+    path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=DPI)
     return path
 

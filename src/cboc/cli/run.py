@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from time import monotonic, sleep
 from typing import Any
 from zlib import crc32
 
@@ -24,6 +25,7 @@ from cboc.trial import Trial
 
 RECORD = "run.json"
 TOGETHER, ALONE = "together", "alone"
+PATIENCE = 2.0  # seconds: so long a worker may outlive a parent that was killed
 
 
 @dataclass(frozen=True)
@@ -185,11 +187,16 @@ def only_writer(path: Path) -> Iterator[None]:
     except ImportError:  # Windows
         yield
         return
+    deadline = monotonic() + PATIENCE
     with path.open("ab") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise CbocError(
-                f"another process is writing {path}; wait until it ends, or choose another --out."
-            ) from None
+        while True:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except OSError:
+                if monotonic() > deadline:
+                    raise CbocError(
+                        f"another process is writing {path}; wait until it ends, or choose another --out."
+                    ) from None
+                sleep(0.05)
         yield

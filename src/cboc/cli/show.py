@@ -15,6 +15,8 @@ from rich.table import Table
 
 Row = Mapping[str, Any]
 
+WIDEST = 10_000  # a row is a line, however long: people scroll, and programs cut
+
 
 class Format(StrEnum):
     """How rows are written."""
@@ -24,31 +26,31 @@ class Format(StrEnum):
     CSV = "csv"
 
 
-def write(rows: Sequence[Row], format: Format, *, width: int | None = None) -> str:
+def write(rows: Sequence[Row], format: Format) -> str:
     """The rows as text; columns are those of all rows, in the order of their first appearance."""
-    return WRITERS[format](rows, width)
+    return WRITERS[format](rows)
 
 
-def _table(rows: Sequence[Row], width: int | None) -> str:
+def _table(rows: Sequence[Row]) -> str:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
     for name in _columns(rows):
         is_number = all(_cell(row.get(name))[:1] in "+-0123456789" for row in rows)
         table.add_column(name, justify="right" if is_number else "left", overflow="fold")
     for row in rows:
         table.add_row(*(_cell(row.get(name)) for name in _columns(rows)))
-    console = Console(file=io.StringIO(), width=width or 10_000, color_system=None)
+    console = Console(file=io.StringIO(), width=WIDEST, color_system=None)
     console.print(table)
     text: str = console.file.getvalue()  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in text.splitlines())
 
 
-def _json(rows: Sequence[Row], _: int | None) -> str:
+def _json(rows: Sequence[Row]) -> str:
     return json.dumps(
         [{name: _plain(value) for name, value in row.items()} for row in rows], indent=2, ensure_ascii=False
     )
 
 
-def _csv(rows: Sequence[Row], _: int | None) -> str:
+def _csv(rows: Sequence[Row]) -> str:
     file = io.StringIO()
     writer = csv.DictWriter(file, _columns(rows), restval="", lineterminator="\n")
     writer.writeheader()
@@ -56,7 +58,7 @@ def _csv(rows: Sequence[Row], _: int | None) -> str:
     return file.getvalue().rstrip("\n")
 
 
-WRITERS: dict[Format, Callable[[Sequence[Row], int | None], str]] = {
+WRITERS: dict[Format, Callable[[Sequence[Row]], str]] = {
     Format.TABLE: _table,
     Format.JSON: _json,
     Format.CSV: _csv,

@@ -33,14 +33,13 @@ def run_all(
     task: Callable[[Job, Report], Result],
     jobs: Sequence[Job],
     on_trial: Callable[[Job, Trial], None] = lambda *_: None,
-    workers: int | None = None,
 ) -> list[Result]:
     """`task` of every job, in the order of the jobs; the first error ends them all."""
     if not jobs:
         return []
     context = multiprocessing.get_context("spawn")
     reports: SimpleQueue[tuple[int, Trial]] = context.SimpleQueue()
-    size = min(workers or os.cpu_count() or 1, len(jobs))
+    size = min(os.cpu_count() or 1, len(jobs))
     with ProcessPoolExecutor(size, mp_context=context, initializer=_start, initargs=(reports,)) as pool:
         with _one_thread(), _deaf_to_interrupts():
             futures = [pool.submit(_work, task, number, job) for number, job in enumerate(jobs)]

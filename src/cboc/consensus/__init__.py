@@ -1,10 +1,10 @@
 """The method of the paper, one idea per file.
 
-    rules.py     W(t): identity, uniform, leader, fixed          (Sec. 4.3)
-    matrix.py    what makes W valid, rebalancing, the mix        (Sec. 4.2, eq. 3)
-    graph.py     who may talk to whom                            (Sec. 4.3)
-    gate.py      a site's own last word                          (ours)
-    birkhoff.py  W as an average of allocations                  (Sec. 4.2)
+rules.py     W(t): identity, uniform, leader, fixed          (Sec. 4.3)
+matrix.py    what makes W valid, rebalancing, the mix        (Sec. 4.2, eq. 3)
+graph.py     who may talk to whom                            (Sec. 4.3)
+gate.py      a site's own last word                          (ours)
+birkhoff.py  W as an average of allocations                  (Sec. 4.2)
 """
 
 from cboc.consensus.birkhoff import decompose

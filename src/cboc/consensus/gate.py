@@ -3,7 +3,7 @@
     run the agreed design if  U(agreed) >= ρ U(own),  else its own proposal
 
 ρ = 0 is the paper (always follow), ρ > 1 is working alone. Nothing is shared by it. The executed design is then a
-ρ-approximate maximiser of the site's own utility, whatever the others do, which is what Lemma 4 needs of the consensus point.
+ρ-approximate maximiser of the site's own utility, whatever the others do, which is what Lemma 4 needs of it.
 """
 
 from __future__ import annotations

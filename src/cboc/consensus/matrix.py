@@ -1,7 +1,8 @@
 """Consensus matrices: what makes one valid, and the consensus step  x_new = (W ⊗ I_D) x  (eq. 3).
 
 The step is done in whole numbers, so that one process, a coordinator and peers agree on every design to the last bit
-whatever the order in which the terms are added: designs carry 32 fractional bits, weights 30, and the products fit into 64.
+whatever the order in which the terms are added: designs carry 32 fractional bits, weights 30, and the products fit
+into 64.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ def is_doubly_stochastic(W: Array, tolerance: float = 1e-9) -> bool:
     if W.ndim != 2 or W.shape[0] != W.shape[1] or not np.isfinite(W).all():
         return False
     sums = np.concatenate([W.sum(axis=0), W.sum(axis=1)])
-    return bool((W >= -tolerance).all() and np.abs(sums - 1.0).max() <= tolerance)
+    return bool((-tolerance <= W).all() and np.abs(sums - 1.0).max() <= tolerance)
 
 
 def checked(W: Array, sites: int) -> Array:
@@ -51,8 +52,8 @@ def checked(W: Array, sites: int) -> Array:
 def rebalance(W: Array, links: Mask) -> Array:
     """Cut the pairs that are not linked; each end keeps the weight it would have given (Sec. 4.3).
 
-    w_ij = w_ji = 0 and w_ii += w_ij, w_jj += w_ji: rows and columns still sum to 1 because W is symmetric. A matrix that
-    is not is replaced by (W + Wᵀ)/2 first, if there is anything to cut.
+    w_ij = w_ji = 0 and w_ii += w_ij, w_jj += w_ji: rows and columns still sum to 1 because W is symmetric. A matrix
+    that is not is replaced by (W + Wᵀ)/2 first, if there is anything to cut.
     """
     cut = ~links & ~np.eye(len(W), dtype=bool)
     if not (W[cut] != 0.0).any():

@@ -38,7 +38,9 @@ class RoundClosed(CbocError):
 
     def __init__(self, site: str, round: int, current: int) -> None:
         self.current = current
-        super().__init__(f"round {round} closed without site '{site}'; round {current} is open now: propose for that one.")
+        super().__init__(
+            f"round {round} closed without site '{site}'; round {current} is open now: propose for that one."
+        )
 
 
 class Store(Protocol):
@@ -93,7 +95,9 @@ class Ledger:
         self.study = study
         self.store = store or Memory()
         self._rewards = np.empty((0, len(study.sites)))  # of the closed rounds, which never change
-        self._mixed: tuple[int, Whole, Array, str | None] | None = None  # the latest mix: round, weights, designs, leader
+        self._mixed: tuple[int, Whole, Array, str | None] | None = (
+            None  # the latest mix: round, weights, designs, leader
+        )
 
     @property
     def current(self) -> int:
@@ -123,7 +127,9 @@ class Ledger:
         if before == proposal:
             return
         if before is not None:
-            raise CbocError(f"site '{site}' has proposed another design for round {round} already; a proposal is final.")
+            raise CbocError(
+                f"site '{site}' has proposed another design for round {round} already; a proposal is final."
+            )
         if round < current:
             raise RoundClosed(site, round, current)
         if round > current:
@@ -143,7 +149,9 @@ class Ledger:
                 f"site '{proposal.site}' sent {len(proposal.x)}."
             )
         if self.study.needs_rewards and proposal.reward is None:
-            raise CbocError(f"the rule of study '{self.study.name}' compares rewards; site '{proposal.site}' sent none.")
+            raise CbocError(
+                f"the rule of study '{self.study.name}' compares rewards; site '{proposal.site}' sent none."
+            )
 
     def leave(self, site: str) -> None:
         """Do not wait for this site any more; what it has proposed stays."""
@@ -190,7 +198,9 @@ class Ledger:
         if site not in self.store.proposals(round):
             raise RoundClosed(site, round, self.current)
         _, weights, X, leader = self._mix(round)
-        return Design(site, round, tuple(mix(weights[k], X).tolist()), tuple((weights[k] / WEIGHT_ONE).tolist()), leader)
+        return Design(
+            site, round, tuple(mix(weights[k], X).tolist()), tuple((weights[k] / WEIGHT_ONE).tolist()), leader
+        )
 
     def _mix(self, round: int) -> tuple[int, Whole, Array, str | None]:
         """Weights, designs and leader of a closed round, computed once for all its sites."""

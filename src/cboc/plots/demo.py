@@ -19,7 +19,7 @@ FLOOR = 0.06  # the height of the arrow, where curves have long left
 
 
 def demo(together: Array, alone: Array, finding: str, setting: str) -> Figure:
-    """Gap curves (seeds, K, T + 1) of both; `finding` is the headline, `setting` says what was run."""
+    """Gap curves (seeds, K, T + 1) of both; `finding` is the headline, `setting` says who they are."""
     fig, [[left, right]] = style.figure(4.3, 1, 2, width_ratios=[1.45, 1.0])
     style.headline(fig, finding)
     _curves(left, together, alone, setting)
@@ -35,7 +35,7 @@ def _curves(ax: Axes, together: Array, alone: Array, setting: str) -> None:
     style.label_ends(ax, curves)
     _lead(ax, curves[1].mean, curves[0].mean)
     style.axis_labels(ax, "round", "mean Gap (1 = optimum found)")
-    style.title(ax, setting)
+    style.title(ax, f"{setting}; {style.band_name(len(together))}")
 
 
 def _lead(ax: Axes, together: Array, alone: Array) -> None:

@@ -33,6 +33,7 @@ def gain(together: Sequence[History], alone: Sequence[History], optima: Mapping[
         style.title(ax, name)
     reach = 1.35 * max(abs(value) for ax in axes for value in ax.dataLim.intervalx) or 0.1
     axes[0].set_xlim(-reach, reach)
+    axes[0].locator_params(axis="x", nbins=6)
     scale = "Gap" if optima else "share of the best improvement found"
     fig.supxlabel(f"{scale}: together minus alone (right of zero: better together)", fontsize=style.NORMAL, color=INK)
     return fig

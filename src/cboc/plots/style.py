@@ -39,13 +39,18 @@ class Curve(NamedTuple):
     high: Array
 
 
-def blank(height: float) -> Figure:
-    """An empty figure of README width."""
+def figure_class() -> type[Figure]:
+    """matplotlib's Figure, or one sentence on how to get it."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
         raise CbocError("pictures need matplotlib, which is not installed; pip install 'cboc[plot]'.") from None
-    return Figure(figsize=(WIDTH, height), layout="constrained", dpi=100)
+    return Figure
+
+
+def blank(height: float) -> Figure:
+    """An empty figure of README width."""
+    return figure_class()(figsize=(WIDTH, height), layout="constrained", dpi=100)
 
 
 def figure(height: float, rows: int = 1, columns: int = 1, **grid: Any) -> tuple[Figure, list[list[Axes]]]:

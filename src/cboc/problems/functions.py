@@ -1,4 +1,4 @@
-"""The test functions of Sec. 5 and Appendix 3, as published: arrays of natural units in, values out, all to be minimised.
+"""The test functions of Sec. 5 and Appendix 3, as published: natural units in, values out, all to be minimised.
 
 Each takes X of shape (n, D) and returns (n,). Shekel and Hartmann are written with the minus sign that makes "minimise"
 true for all of them (the paper maximises -f for the first and f for the second).

@@ -60,4 +60,6 @@ def problem(name: str) -> Problem:
 def sites_of(common: Problem, sites: int, rng: np.random.Generator) -> list[Problem]:
     """Heterogeneous versions of one problem: a1 ~ U(0.5, 1), a2 and a3 ~ N(0, 1)  (Sec. 5.1)."""
     draws = zip(rng.uniform(0.5, 1.0, sites), rng.standard_normal(sites), rng.standard_normal(sites), strict=True)
-    return [replace(heterogeneous(common, *map(float, draw)), name=f"{common.name}#{k}") for k, draw in enumerate(draws)]
+    return [
+        replace(heterogeneous(common, *map(float, draw)), name=f"{common.name}#{k}") for k, draw in enumerate(draws)
+    ]

@@ -67,11 +67,12 @@ class StudyFile:
     @cached_property
     def problems(self) -> dict[str, Problem]:
         """Without their noise, the test problems among the sites' sources."""
-        return {
-            site: source.noiseless(self.study.space, self.directions[site])
-            for site, source in self.sources.items()
-            if isinstance(source, Formula)
-        }
+        problems = {}
+        for site, source in self.sources.items():
+            if isinstance(source, Formula):
+                with at(f"{self.path}, [[site]] '{site}'"):
+                    problems[site] = source.noiseless(self.study.space, self.directions[site])
+        return problems
 
     def alone(self) -> StudyFile:
         """The same study with everybody alone."""
@@ -131,7 +132,7 @@ def read(path: str | Path) -> StudyFile:
         stop_below=settings.get("stop_below", AMOUNT, 0.0),
         surrogate=settings.choose("surrogate", SURROGATES, "default"),
     )
-    _check_problems(file)
+    _ = file.problems  # do they fit the space?
     return file
 
 
@@ -238,11 +239,3 @@ def _data(section: Section, space: Space, direction: Direction, folder: Path) ->
     name, outcome = section.need("data", TEXT), section.get("outcome", TEXT, "y")
     with at(section.place):
         return Dataset.from_csv(folder / name, space, outcome, direction=direction)
-
-
-def _check_problems(file: StudyFile) -> None:
-    """Do the test problems fit the space?"""
-    for site, source in file.sources.items():
-        if isinstance(source, Formula):
-            with at(f"{file.path}, [[site]] '{site}'"):
-                source.noiseless(file.study.space, file.directions[site])

@@ -24,7 +24,7 @@ from cboc.surrogate.kernels import Kernel, matern52
 from cboc.surrogate.outcomes import Outcomes, compressed, raw
 from cboc.surrogate.priors import Gamma, LogNormal, Prior, dimension_scaled, gamma_3_6
 
-TOLERANCE = 1e-5  # of L-BFGS-B, relative to the log posterior: well inside 0.01 for any n
+TOLERANCE = 1e-5  # of L-BFGS-B, relative to the log posterior: well inside 0.01 for any n in use
 
 
 @dataclass(frozen=True)

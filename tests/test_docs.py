@@ -1,0 +1,54 @@
+"""What the documentation promises is there."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import cboc
+
+ROOT = Path(__file__).parent.parent
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def read(name):
+    return (ROOT / name).read_text()
+
+
+@pytest.mark.parametrize("name", sorted(set(cboc.__all__) - {"CbocError", "Finished", "Waiting"}))
+def test_every_public_name_is_explained(name):
+    assert f"`{name}" in read("docs/nouns.md") + read("docs/extending.md") + read("README.md")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_file_that_is_named_exists(page):
+    links = re.findall(r"\]\(([^)#:]+)\)", page.read_text())
+    missing = [link for link in links if not (page.parent / link).exists()]
+    assert missing == []
+
+
+def test_every_file_of_the_notation_table_exists():
+    named = set(re.findall(r"`([\w/]+\.py)`", read("docs/notation.md")))
+    assert named and all((ROOT / "src/cboc" / name).exists() for name in named)
+
+
+def test_every_make_target_of_the_readme_exists():
+    targets = set(re.findall(r"make ([a-z-]+)", read("README.md")))
+    assert {"demo", "test"} <= targets
+    defined = set(re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE))
+    assert targets <= defined
+
+
+def test_the_python_of_the_readme_runs(tmp_path):
+    blocks = re.findall(r"```python\n(.*?)```", read("README.md"), re.DOTALL)
+    assert blocks
+    result = subprocess.run(
+        [sys.executable, "-W", "error", "-c", "\n".join(blocks)],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert result.returncode == 0, result.stderr
