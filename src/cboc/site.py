@@ -46,8 +46,8 @@ class Site:
 
     `direction` says whether outcomes are to be maximised or minimised. `data` are results from before the study; with
     less than `initial` of them the site starts with space-filling designs of its own (default: 5 per dimension, as in
-    the paper). `stop_below` ends the site's part when its largest utility falls below it (the theory's kappa; 0 is never).
-    `trials` continues where an earlier process stopped, and `save` is called with every trial that changes.
+    the paper). `stop_below` ends the site's part when its largest utility falls below it (the theory's kappa; 0 is
+    never). `trials` continues where an earlier process stopped; `save` is called with every trial that changes.
     """
 
     def __init__(
@@ -145,7 +145,7 @@ class Site:
         return self._agree(trial)
 
     def propose(self) -> Trial:
-        """Compute this round's proposal and hand it in; `ask` does it, and where sites share a process, you before it."""
+        """Compute this round's proposal and hand it in: done by `ask`, or before it where sites share a process."""
         trial = self._open
         if trial is None:
             if self.is_finished:

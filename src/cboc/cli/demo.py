@@ -2,6 +2,9 @@
 
 The common problem is Levy's function. Its optimum lies near the centre of the box, which an average of designs finds by
 itself; so in every seed it is moved to a random place, and each site then sees its own version of it (Sec. 5.1).
+
+Four dimensions are a choice: in two, a site alone is nearly done after 20 rounds, and six sites of displaced Levy-2
+with the same defaults showed no clear difference when it was tried (area under the curve +0.01 ± 0.02 over 6 seeds).
 """
 
 from __future__ import annotations
