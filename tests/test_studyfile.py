@@ -7,6 +7,7 @@ import pytest
 from cboc.consensus import Identity, Leader, Uniform
 from cboc.errors import CbocError
 from cboc.problems.synthetic import levy
+from cboc.strategy import UTILITIES
 from cboc.studyfile import read, template
 
 MINIMAL = """
@@ -218,6 +219,7 @@ MISTAKES = {
         MINIMAL.replace("horizon = 3", 'horizon = 3\ngraph = [["a"]]'),
         "or a list of pairs of sites, but [['a']] came.",
     ),
+    "unknown utility": (MINIMAL.replace("horizon = 3", 'horizon = 3\nutility = "ucp"'), "did you mean 'ucb'?"),
     "unknown surrogate": (MINIMAL.replace("horizon = 3", 'horizon = 3\nsurrogate = "papr"'), "did you mean 'paper'?"),
     "unknown problem": (
         MINIMAL.replace("levy-2", "levi-2"),
@@ -319,3 +321,11 @@ def test_an_unreadable_file_is_one_sentence(tmp_path):
     (tmp_path / "latin.toml").write_bytes("[study]\nname = 'über'".encode("latin-1"))
     with pytest.raises(CbocError, match="is not UTF-8 text"):
         read(tmp_path / "latin.toml")
+
+
+@pytest.mark.parametrize("name", UTILITIES)
+def test_every_utility_runs_by_its_name(tmp_path, name):
+    path = tmp_path / "study.toml"
+    path.write_text(MINIMAL.replace("horizon = 3", f'horizon = 3\ninitial = 4\nutility = "{name}"'))
+    history = read(path).simulate()
+    assert all(np.isfinite(history.best_so_far(site)).all() for site in history.study.sites)

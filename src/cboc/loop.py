@@ -7,7 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from cboc.consensus.gate import GateLike
+from cboc.consensus.gate import Gate, GateLike
 from cboc.data import Dataset, Direction
 from cboc.errors import CbocError
 from cboc.history import History, Journal, in_order
@@ -33,7 +33,7 @@ def simulate(
     initial: int | None = None,
     data: Mapping[str, Dataset] | None = None,
     strategy: Strategy | None = None,
-    gate: GateLike | None = None,
+    gate: GateLike = Gate(),  # noqa: B008 - frozen
     stop_below: float = 0.0,
     journal: str | Path | None = None,
     on_trial: Callable[[Trial], None] | None = None,
@@ -46,11 +46,14 @@ def simulate(
     if missing := [site for site in study.sites if site not in experiments]:
         raise CbocError(f"every site needs an experiment, a function of the design; {missing[0]} has none.")
     directions = dict.fromkeys(study.sites, direction) if isinstance(direction, str) else dict(direction)
-    book = (
-        None
-        if journal is None
-        else Journal(journal, {"study": study.agreement(), "seed": seed, "directions": directions})
-    )
+    settings = {
+        "seed": seed,
+        "directions": directions,
+        "initial": initial,
+        "gate": getattr(gate, "__qualname__", repr(gate)),
+        "stop_below": stop_below,
+    }
+    book = None if journal is None else Journal(journal, {"study": study.agreement(), **settings})
     ledger = Ledger(study)
     sites = [
         Site(

@@ -26,6 +26,7 @@ from cboc.messages import Proposal
 from cboc.network.ledger import Network, RoundClosed
 from cboc.strategy import Situation, Strategy, default
 from cboc.study import Study
+from cboc.threads import one_thread
 from cboc.trial import Decision, Status, Trial
 from cboc.utility.maximise import maximise
 from cboc.utility.utility import Utility
@@ -60,7 +61,7 @@ class Site:
         data: Dataset | None = None,
         initial: int | None = None,
         strategy: Strategy | None = None,
-        gate: GateLike | None = None,
+        gate: GateLike = Gate(),  # noqa: B008 - frozen
         seed: int = 0,
         stop_below: float = 0.0,
         trials: Iterable[Trial] = (),
@@ -77,7 +78,7 @@ class Site:
             )
         self.initial = max(0, (5 * study.space.dimension if initial is None else initial) - len(self.data))
         self.strategy = strategy or default()
-        self.gate = Gate() if gate is None else gate
+        self.gate = gate
         self.seed = seed
         self.stop_below = stop_below
         self.trials: list[Trial] = list(trials)
@@ -167,8 +168,8 @@ class Site:
     def _proposed_trial(self) -> Trial:
         """x_k(t) = argmax U_k, and what the strategy wants to remember."""
         number, space = len(self.trials), self.study.space
-        rng = self._rng(number)
-        x, worth, memory = self._search(number, rng)
+        with one_thread():
+            x, worth, memory = self._search(number, self._rng(number))
         x = quantise(np.clip(x, 0.0, 1.0))
         x = x if space.is_box and space.is_continuous else quantise(space.project(x))
         return self._keep(
@@ -229,7 +230,8 @@ class Site:
             agreed, worth = design.array, cast(float, trial.log_worth)
         else:
             agreed = self.study.space.project(design.array)
-            worth = float(self._build(trial.number, self._rng(trial.number)).log_worth(agreed[None])[0])
+            with one_thread():
+                worth = float(self._build(trial.number, self._rng(trial.number)).log_worth(agreed[None])[0])
         is_followed = self.gate(worth, cast(float, trial.log_worth))
         return self._keep(
             replace(

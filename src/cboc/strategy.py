@@ -15,7 +15,11 @@ from cboc.data import Dataset
 from cboc.space import Space
 from cboc.surrogate.fitting import PAPER, Model, fit
 from cboc.surrogate.gp import GP
-from cboc.utility.improvement import EI, LogEI
+from cboc.utility.confidence import UCB
+from cboc.utility.improvement import EI, PI, LogEI
+from cboc.utility.knowledge import KnowledgeGradient
+from cboc.utility.noisy import NoisyEI
+from cboc.utility.thompson import Thompson
 from cboc.utility.utility import Utility
 
 
@@ -61,6 +65,18 @@ class Bayesian:
 
     def __call__(self, situation: Situation, rng: np.random.Generator) -> Utility:
         return self.utility(self.surrogate(situation), rng)
+
+
+UTILITIES: dict[str, Callable[[GP, np.random.Generator], Utility]] = {
+    "log_ei": LogEI.on,
+    "ei": EI.on,
+    "pi": PI.on,
+    "ucb": UCB.on,
+    "thompson": Thompson.on,
+    "knowledge_gradient": KnowledgeGradient.on,
+    "noisy_ei": NoisyEI.on,
+}
+"""By the names that study files use."""
 
 
 def default() -> Bayesian:

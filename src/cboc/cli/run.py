@@ -123,6 +123,7 @@ def record_of(file: StudyFile) -> dict[str, Any]:
         "initial": file.initial,
         "stop_below": file.stop_below,
         "surrogate": file.surrogate,
+        "utility": file.utility,
     }
 
 

@@ -17,7 +17,7 @@ from cboc.history import History
 from cboc.loop import Experiment, simulate
 from cboc.problems.problem import Problem
 from cboc.space import Space
-from cboc.strategy import Bayesian, default, paper
+from cboc.strategy import UTILITIES, Bayesian, Strategy, default, paper
 from cboc.study import RULES, Study
 from cboc.studyfile.section import AMOUNT, COUNT, NUMBER, TEXT, TEXTS, WHOLE, Kind, Section, at
 from cboc.studyfile.sources import Formula, Script, Source
@@ -25,7 +25,8 @@ from cboc.trial import Trial
 
 SURROGATES: dict[str, Callable[[], Bayesian]] = {"default": default, "paper": paper}
 STUDY_KEYS = (
-    "name", "horizon", "rule", "graph", "gate", "initial", "seed", "quorum", "stop_below", "surrogate", "constraints",
+    "name", "horizon", "rule", "graph", "gate", "initial", "seed", "quorum", "stop_below", "surrogate", "utility",
+    "constraints",
 )  # fmt: skip
 SITE_KEYS = (
     "name", "direction", "budget", "problem", "scale", "offset", "shift", "noise", "experiment", "data", "outcome",
@@ -48,6 +49,7 @@ class StudyFile:
     gate: Gate = field(default_factory=Gate)
     stop_below: float = 0.0
     surrogate: str = "default"
+    utility: str | None = None  # None: the surrogate's own, LogEI or, for the paper's, EI
 
     @cached_property
     def experiments(self) -> dict[str, Experiment]:
@@ -81,6 +83,12 @@ class StudyFile:
     def with_seed(self, seed: int) -> StudyFile:
         return replace(self, seed=seed)
 
+    @property
+    def strategy(self) -> Strategy:
+        """How the sites turn their data into a utility."""
+        strategy = SURROGATES[self.surrogate]()
+        return strategy if self.utility is None else replace(strategy, utility=UTILITIES[self.utility])
+
     def simulate(
         self, *, journal: str | Path | None = None, on_trial: Callable[[Trial], None] | None = None
     ) -> History:
@@ -92,7 +100,7 @@ class StudyFile:
             seed=self.seed,
             initial=self.initial,
             data=self.data,
-            strategy=SURROGATES[self.surrogate](),
+            strategy=self.strategy,
             gate=self.gate,
             stop_below=self.stop_below,
             journal=journal,
@@ -131,6 +139,7 @@ def read(path: str | Path) -> StudyFile:
         gate=Gate(settings.get("gate", AMOUNT, Gate().ratio)),
         stop_below=settings.get("stop_below", AMOUNT, 0.0),
         surrogate=settings.choose("surrogate", SURROGATES, "default"),
+        utility=settings.choose("utility", UTILITIES) if "utility" in settings.values else None,
     )
     _ = file.problems  # do they fit the space?
     return file
