@@ -38,7 +38,7 @@ from cboc.utility.maximise import Effort, maximise
 from states import State, collect
 
 SIZES = ((2, 20), (4, 60), (8, 60), (8, 200))
-BRUTE = Effort(samples=51_200, global_starts=600, local_starts=400, cloud=1600)
+BRUTE = Effort(samples=12_800, edges=12_800, cloud=6_400, starts=800)
 NEAR = 0.01
 PEER = Model(
     squared_exponential, standardised, noise=LogNormal(-4.0, 1.0), noise_floor=1e-4

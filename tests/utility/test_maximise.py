@@ -127,7 +127,7 @@ def test_feasible_and_never_worse_than_anything_looked_at(space, seed):
         pass
 
     utility = Here(inner, lambda X: inner.with_gradient(X)[1], inner.anchors)
-    x, value = maximise(utility, space, rng(seed), Effort(samples=64, cloud=16, global_starts=3, local_starts=2))
+    x, value = maximise(utility, space, rng(seed), Effort(samples=64, edges=16, cloud=16, starts=3))
     assert space.contains(x)
     assert value == pytest.approx(inner(x[None])[0], abs=1e-9) and value >= Here.best - 1e-3
 

@@ -1,7 +1,8 @@
 """The proposal of a site: x_k = argmax U_k(x) over the feasible set (eq. 3).
 
-1. Look: space-filling samples of the whole set, and a cloud around the best designs so far (the anchors).
-2. Climb: from the most promising of both, all at once (`ascent`), or by SLSQP where linear constraints couple them.
+1. Look: at space-filling samples of the whole set, at others pushed out to its faces (where a utility that explores has
+   its maxima), and at a cloud around the best designs so far (the anchors).
+2. Climb: from the most promising of each, all at once (`ascent`), or by SLSQP where linear constraints couple them.
 3. Where some coordinates are discrete: climb with them held fixed, from every combination if these are few, then try
    every neighbour (`discrete`); repeat until nothing improves. Where all are and the designs are few, look at each.
 
@@ -23,7 +24,7 @@ from cboc.utility.utility import Utility
 ANCHORS = 4  # designs around which the cloud is drawn
 NEAREST, FARTHEST = 1e-3, 0.2  # the cloud's radii, log-uniform between
 TOLERANCE = 1e-3  # of a climb, relative to the utility's scale
-RACE = 10.0  # a climb is given up when so many times its promise would not reach the best one
+RACE = 30.0  # a climb is given up when so many times its promise would not reach the best one
 COMBINATIONS = 64  # up to so many discrete combinations are each climbed from
 ENUMERATED = 4096  # up to so many designs, where all parameters are discrete, are all looked at
 SWEEPS = 10  # of alternating discrete moves
@@ -33,10 +34,10 @@ SWEEPS = 10  # of alternating discrete moves
 class Effort:
     """How hard to look. The defaults are measured by benchmarks/step.py."""
 
-    samples: int = 256  # of the whole set
+    samples: int = 128  # of the whole set
+    edges: int = 128  # on and near its faces
     cloud: int = 64  # around the best designs so far
-    global_starts: int = 6
-    local_starts: int = 6
+    starts: int = 8  # from the best of each
 
 
 def maximise(
@@ -46,17 +47,22 @@ def maximise(
     effort = effort or Effort()
     if is_fixed(space).all() and count(space) <= ENUMERATED:
         return _best(everything := variations(np.zeros(space.dimension), space), utility(everything))
-    wide = space.sample(effort.samples, rng)
-    near = _cloud(utility.anchors[:ANCHORS], effort.cloud, space, rng)
-    wide_values, near_values = utility(wide), utility(near) if len(near) else np.empty(0)
-    scale = _scale(np.append(wide_values, near_values))
-    starts = np.vstack([_top(wide, wide_values, effort.global_starts), _top(near, near_values, effort.local_starts)])
+    pools = [
+        space.sample(effort.samples, rng),
+        _edges(effort.edges, space, rng),
+        _cloud(utility.anchors[:ANCHORS], effort.cloud, space, rng),
+    ]
+    seen = np.vstack(pools)
+    seen_values = utility(seen)
+    scale = _scale(seen_values)
+    split = np.split(seen_values, np.cumsum([len(pool) for pool in pools])[:-1])
+    starts = np.vstack([_top(*pool, effort.starts) for pool in zip(pools, split, strict=True)])
     if not space.is_continuous and count(space) <= COMBINATIONS:
         starts = np.vstack([starts, variations(starts[0], space)])
     found, values = _climb(utility, starts, space, scale)
     if not space.is_continuous:
         found, values = _alternate(utility, found, values, space, scale)
-    return _best(np.vstack([found, wide, near]), np.concatenate([values, wide_values, near_values]))
+    return _best(np.vstack([found, seen]), np.concatenate([values, seen_values]))
 
 
 def _best(points: Array, values: Array) -> tuple[Array, float]:
@@ -77,6 +83,21 @@ def _scale(values: Array) -> float:
     return min(1.0, max(1e-100, float(finite.max() - np.median(finite)))) if len(finite) else 1.0
 
 
+def _edges(count: int, space: Space, rng: np.random.Generator) -> Array:
+    """Samples stretched to twice the box and cut off: each coordinate is at a bound with probability one half.
+
+    Where linear constraints shape the set, its samples lie near its faces anyway, and this would cost a projection each.
+    """
+    if not space.is_box:
+        return np.empty((0, space.dimension))
+    stretched = np.clip(2.0 * space.sample(count, rng) - 0.5, 0.0, 1.0)
+    return stretched if space.is_continuous else _projected(stretched, space)
+
+
+def _projected(points: Array, space: Space) -> Array:
+    return np.array([space.project(x) for x in points]).reshape(-1, space.dimension)
+
+
 def _cloud(anchors: Array, count: int, space: Space, rng: np.random.Generator) -> Array:
     """Feasible designs around the anchors, at all scales from NEAREST to FARTHEST."""
     if len(anchors) == 0:
@@ -85,7 +106,7 @@ def _cloud(anchors: Array, count: int, space: Space, rng: np.random.Generator) -
     cloud = np.resize(anchors, (count, space.dimension)) + radii * rng.standard_normal((count, space.dimension))
     if space.is_box and space.is_continuous:
         return np.clip(cloud, 0.0, 1.0)
-    return np.array([space.project(x) for x in cloud]).reshape(-1, space.dimension)
+    return _projected(cloud, space)
 
 
 def _climb(utility: Utility, starts: Array, space: Space, scale: float) -> tuple[Array, Array]:
