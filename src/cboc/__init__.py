@@ -1,16 +1,21 @@
 """Collaborative Bayesian optimisation by consensus: better designs in fewer experiments, without sharing outcomes."""
 
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from cboc.consensus import Fixed, Gate, Identity, Leader, Uniform
 from cboc.data import Dataset
 from cboc.errors import CbocError
 from cboc.history import History
-from cboc.loop import ExperimentFailed, simulate
 from cboc.network.ledger import Ledger
 from cboc.parameters import Choice, Float, Int
-from cboc.site import Finished, Site, Waiting
 from cboc.space import Space
 from cboc.study import Study
 from cboc.trial import Trial
+
+if TYPE_CHECKING:
+    from cboc.loop import ExperimentFailed, simulate
+    from cboc.site import Finished, Site, Waiting
 
 __version__ = "0.1.0"
 
@@ -36,3 +41,18 @@ __all__ = [
     "Waiting",
     "simulate",
 ]
+
+_NEEDS_SCIPY = {
+    "ExperimentFailed": "cboc.loop",
+    "simulate": "cboc.loop",
+    "Finished": "cboc.site",
+    "Site": "cboc.site",
+    "Waiting": "cboc.site",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load what needs SciPy when it is first asked for, so that `import cboc` stays quick."""
+    if name not in _NEEDS_SCIPY:
+        raise AttributeError(f"module 'cboc' has no attribute {name!r}")
+    return getattr(import_module(_NEEDS_SCIPY[name]), name)

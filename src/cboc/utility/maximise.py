@@ -86,7 +86,7 @@ def _scale(values: Array) -> float:
 def _edges(count: int, space: Space, rng: np.random.Generator) -> Array:
     """Samples stretched to twice the box and cut off: each coordinate is at a bound with probability one half.
 
-    Where linear constraints shape the set, its samples lie near its faces anyway, and this would cost a projection each.
+    Where linear constraints shape the set, samples lie near its faces anyway, and this would cost a projection each.
     """
     if not space.is_box:
         return np.empty((0, space.dimension))
