@@ -165,6 +165,18 @@ def test_a_missing_experiment_is_named():
         simulate(study(), {"a": abs, "b": abs}, direction="minimise")
 
 
+def test_a_site_that_is_not_there_is_named():
+    for wrong in (
+        {"experiments": problems() | {"z": abs}},
+        {"direction": dict.fromkeys("abcz", "minimise")},
+        {"data": {"z": 1}},
+    ):
+        with pytest.raises(CbocError, match="'z' is no site"):
+            simulate(study(), **({"experiments": problems(), "direction": "minimise"} | wrong))
+    with pytest.raises(CbocError, match="needs a direction, 'maximise' or 'minimise'; c has none"):
+        simulate(study(), problems(), direction={"a": "minimise", "b": "minimise"})
+
+
 def test_stopping_by_utility_ends_early_and_resumes(tmp_path):
     options = {"stop_below": 0.05, "horizon": 12}
     history = run(**options)

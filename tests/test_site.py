@@ -1,7 +1,10 @@
+from contextlib import suppress
+
 import numpy as np
 import pytest
 
 from cboc import CbocError, Choice, Dataset, Finished, Gate, Int, Ledger, Site, Space, Study, Waiting
+from cboc.strategy import Bayesian
 from cboc.trial import Decision, Status, Trial
 
 SPACE = Space({"a": (0.0, 1.0), "b": (-5.0, 5.0)})
@@ -162,18 +165,62 @@ def test_the_theorys_stopping_rule_ends_a_site_and_frees_the_others():
     assert x.is_finished and x.network.expected() == ["y"]
 
 
-def test_a_late_site_runs_its_own_optimum_and_is_back_in_the_next_round():
+def test_a_late_proposal_counts_for_the_round_that_is_open():
     x, y = make()
     finish_initial(x, y)
+    for _ in range(2):
+        x.propose()
+        x.network.close()
+        x.tell(x.ask(), 1.0)
+    assert y.propose().round == 2 and y.rounds == 1
     x.propose()
+    assert y.ask().round == 2 and x.network.known(2).progress.tolist() == [2 / 6, 0.0]
+
+
+def test_missed_rounds_do_not_count_and_everybody_gets_to_the_end():
+    x, y = make(horizon=3, budgets={"y": 4})
+    finish_initial(x, y)
+    y.propose()
     x.network.close()
-    trial = y.ask()
-    assert trial.decision == Decision.LATE and tuple(trial.x) == trial.proposed
-    assert "closed without you" in trial.explain(("x", "y"))
-    y.tell(trial, bowl(trial.design(SPACE)))
-    x.tell(x.ask(), 1.0)
-    x.propose()
-    assert y.ask().round == 1
+    while not (x.is_finished and y.is_finished):
+        for site in (x, y):
+            with suppress(Waiting, Finished):
+                site.tell(site.ask(), 1.0)
+    assert (x.rounds, y.rounds) == (3, 4)
+
+
+def test_a_stale_trial_is_told_at_the_design_that_was_to_be_run():
+    x, y = make(site_options={"gate": Gate(0.0)})
+    finish_initial(x, y)
+    stale = x.propose()
+    y.propose()
+    assert x.ask().agreed != stale.proposed
+    np.testing.assert_array_equal(x.tell(stale, 0.5).executed, x.trials[-1].agreed)
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"gate": 0.5}, r"a gate is a function, such as Gate\(0.5\); 0.5 is not"),
+        ({"strategy": "ei"}, "a strategy is a function"),
+        ({"strategy": Bayesian}, "a strategy is a function"),
+        ({"seed": -1}, "seed is a whole number from 0; this is -1"),
+        ({"initial": 2.5}, "initial is a whole number from 0; this is 2.5"),
+        ({"stop_below": float("nan")}, "stop_below is a number from 0; this is nan"),
+        ({"data": Dataset.empty(3, "minimise")}, "has data with 3 coordinates; the study has 2"),
+        ({"data": Dataset.empty(2, "maximise")}, "its data say maximise"),
+    ],
+)
+def test_wrong_settings_are_refused_in_one_sentence(options, complaint):
+    with pytest.raises(CbocError, match=complaint):
+        make(("x",), site_options=options)
+
+
+def test_sites_without_any_data_start_together():
+    pair = make(initial=0)
+    for site in pair:
+        site.propose()
+    assert all(SPACE.contains(site.ask().x) for site in pair)
 
 
 def test_earlier_data_count_as_initial():

@@ -6,6 +6,7 @@ import csv
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -164,13 +165,25 @@ def read_journal(path: str | Path) -> tuple[dict[str, Any], dict[tuple[str, int]
     trials: dict[tuple[str, int], Trial] = {}
     for number, line in enumerate(lines[1:], start=2):
         try:
-            trial = Trial.from_row(json.loads(line))
-        except (ValueError, TypeError, KeyError):
+            trial = _checked(Trial.from_row(json.loads(line)))
+        except (ValueError, TypeError, KeyError, OverflowError):
             raise CbocError(
                 f"{path}, line {number} is damaged; restore the file, or delete it from that line on."
             ) from None
         trials[trial.site, trial.number] = trial
     return header, trials, len(whole)
+
+
+def _checked(trial: Trial) -> Trial:
+    """A row that no site wrote is refused here, before anybody counts with it."""
+    whole = [trial.number] + ([] if trial.round is None else [trial.round])
+    if not isinstance(trial.site, str) or not all(type(number) is int and number >= 0 for number in whole):
+        raise ValueError
+    points = [point for point in (trial.proposed, trial.agreed, trial.executed, trial.weights) if point is not None]
+    values = [value for value in (trial.y, trial.sem) if value is not None] + [v for point in points for v in point]
+    if not all(type(value) in (int, float) and isfinite(value) for value in values):
+        raise ValueError
+    return trial
 
 
 def in_order(trials: Iterable[Trial]) -> tuple[Trial, ...]:

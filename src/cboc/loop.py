@@ -43,9 +43,8 @@ def simulate(
     With a `journal` every step is on disk at once, and calling again with the same arguments continues where the file
     ends, bit for bit. Working alone is `Study(..., rule="identity")` with the same seed.
     """
-    if missing := [site for site in study.sites if site not in experiments]:
-        raise CbocError(f"every site needs an experiment, a function of the design; {missing[0]} has none.")
     directions = dict.fromkeys(study.sites, direction) if isinstance(direction, str) else dict(direction)
+    _check(study, experiments, directions, data or {})
     settings = {
         "seed": seed,
         "directions": directions,
@@ -80,6 +79,19 @@ def simulate(
             book.close()
     earlier = {site.name: site.data.best.y for site in sites if len(site.data)}
     return History(study, directions, in_order(trial for site in sites for trial in site.trials), earlier)
+
+
+def _check(
+    study: Study, experiments: Mapping[str, object], directions: Mapping[str, str], data: Mapping[str, object]
+) -> None:
+    """Every site has an experiment and a direction, and nothing is given for a site that is not there."""
+    for name in (*experiments, *directions, *data):
+        study.index(name)
+    for name in study.sites:
+        if not callable(experiments.get(name)):
+            raise CbocError(f"every site needs an experiment, a function of the design; {name} has none.")
+        if name not in directions:
+            raise CbocError(f"every site needs a direction, 'maximise' or 'minimise'; {name} has none.")
 
 
 def _run(sites: list[Site], experiments: Mapping[str, Experiment], on_trial: Callable[[Trial], None] | None) -> None:

@@ -31,6 +31,7 @@ from cboc.trial import Decision, Status, Trial
 from cboc.utility.maximise import maximise
 from cboc.utility.utility import Utility
 
+LARGEST = 700.0  # whose exponential is still a number
 Outcome = float | tuple[float, float]  # y, or (mean, standard error)
 
 
@@ -46,7 +47,7 @@ class Site:
     """One participant of a study.
 
     `direction` says whether outcomes are to be maximised or minimised. `data` are results from before the study; with
-    less than `initial` of them the site starts with space-filling designs of its own (default: 5 per dimension, as in
+    less than `initial` of them the site starts with space-filling designs of its own (default: 5 per parameter, as in
     the paper). `stop_below` ends the site's part when its largest utility falls below it (the theory's kappa; 0 is
     never). `trials` continues where an earlier process stopped; `save` is called with every trial that changes.
     """
@@ -68,23 +69,38 @@ class Site:
         save: Callable[[Trial], None] | None = None,
     ) -> None:
         study.index(name)
-        if direction not in ("maximise", "minimise"):
-            raise CbocError(f"site '{name}': direction is 'maximise' or 'minimise'; this is {direction!r}.")
         self.study, self.name, self.network, self.direction = study, name, network, direction
-        self.data = Dataset.empty(study.space.dimension, direction=direction) if data is None else data
-        if self.data.direction != direction:
-            raise CbocError(
-                f"site '{name}' is to {direction}, but its data say {self.data.direction}; make them agree."
-            )
-        self.initial = max(0, (5 * study.space.dimension if initial is None else initial) - len(self.data))
-        self.strategy = strategy or default()
-        self.gate = gate
-        self.seed = seed
-        self.stop_below = stop_below
+        self.strategy = default() if strategy is None else strategy
+        self.gate, self.seed, self.stop_below = gate, seed, stop_below
+        self.data = Dataset.empty(study.space.dimension) if data is None else data
+        wanted = 5 * len(study.space.names) if initial is None else initial
+        self._check(has_data=data is not None, initial=wanted)
+        if data is None:
+            self.data = Dataset.empty(study.space.dimension, direction=direction)
+        self.initial = max(0, wanted - len(self.data))
         self.trials: list[Trial] = list(trials)
         self._save = save
         self._utility: tuple[int, Utility] | None = None  # of the proposal with this number
         self._dataset: Dataset | None = None  # of the trials as they are now
+
+    def _check(self, has_data: bool, initial: object) -> None:
+        """One sentence for whatever is wrong with the site's settings."""
+        who, space = f"site '{self.name}'", self.study.space
+        functions = {"gate": (self.gate, "Gate(0.5)"), "strategy": (self.strategy, "Bayesian()")}
+        if self.direction not in ("maximise", "minimise"):
+            raise CbocError(f"{who}: direction is 'maximise' or 'minimise'; this is {self.direction!r}.")
+        for what, (value, example) in functions.items():
+            if isinstance(value, type) or not callable(value):
+                raise CbocError(f"{who}: a {what} is a function, such as {example}; {value!r} is not.")
+        for what, number in (("seed", self.seed), ("initial", initial)):
+            if not isinstance(number, int | np.integer) or number < 0:
+                raise CbocError(f"{who}: {what} is a whole number from 0; this is {number!r}.")
+        if not isinstance(self.stop_below, int | float) or not self.stop_below >= 0.0:
+            raise CbocError(f"{who}: stop_below is a number from 0; this is {self.stop_below!r}.")
+        if has_data and self.data.direction != self.direction:
+            raise CbocError(f"{who} is to {self.direction}, but its data say {self.data.direction}; make them agree.")
+        if self.data.dimension != space.dimension:
+            raise CbocError(f"{who} has data with {self.data.dimension} coordinates; the study has {space.dimension}.")
 
     # ------------------------------------------------------------------------------------------ what the site knows
 
@@ -106,6 +122,10 @@ class Site:
             failures=np.array(failed).reshape(-1, D),
             direction=self.direction,
         )
+
+    @property
+    def _has_data(self) -> bool:
+        return len(self.dataset) + len(self.dataset.failures) > 0
 
     @property
     def best(self) -> Best:
@@ -176,7 +196,7 @@ class Site:
             Trial(
                 self.name,
                 number,
-                Status.STOPPED if exp(worth) < self.stop_below else Status.PROPOSED,
+                Status.STOPPED if exp(min(worth, LARGEST)) < self.stop_below else Status.PROPOSED,
                 round=self._next_round,
                 proposed=tuple(x.tolist()),
                 log_worth=worth,
@@ -185,8 +205,8 @@ class Site:
         )
 
     def _search(self, number: int, rng: np.random.Generator) -> tuple[Array, float, tuple[float, ...] | None]:
-        dataset, space = self.dataset, self.study.space
-        if len(dataset) + len(dataset.failures) == 0:
+        space = self.study.space
+        if not self._has_data:
             return space.sample(1, rng)[0], 0.0, None
         utility = self._build(number, rng)
         x, _ = maximise(utility, space, rng)
@@ -210,15 +230,18 @@ class Site:
         return max((t.round + 1 for t in self.trials if t.round is not None), default=0)
 
     def _hand_in(self, trial: Trial) -> Trial:
-        try:
-            self.network.submit(self.proposal(trial))
-        except RoundClosed:
-            return self._keep(replace(trial, status=Status.PENDING, decision=Decision.LATE))
-        return trial
+        """A closed round is frozen: a proposal that comes too late for it counts for the one that is open."""
+        while True:
+            try:
+                self.network.submit(self.proposal(trial))
+            except RoundClosed as closed:
+                trial = self._keep(replace(trial, round=closed.current))
+            else:
+                return trial
 
     def proposal(self, trial: Trial) -> Proposal:
         """All that leaves the site for this trial: the design, and S_k where the rule compares rewards."""
-        reward = exp(cast(float, trial.log_worth)) if self.study.needs_rewards else None
+        reward = exp(min(cast(float, trial.log_worth), LARGEST)) if self.study.needs_rewards else None
         return Proposal(self.name, cast(int, trial.round), cast(tuple[float, ...], trial.proposed), reward)
 
     def _agree(self, trial: Trial) -> Trial:
@@ -230,8 +253,7 @@ class Site:
             agreed, worth = design.array, cast(float, trial.log_worth)
         else:
             agreed = self.study.space.project(design.array)
-            with one_thread():
-                worth = float(self._build(trial.number, self._rng(trial.number)).log_worth(agreed[None])[0])
+            worth = self._worth(trial, agreed)
         is_followed = self.gate(worth, cast(float, trial.log_worth))
         return self._keep(
             replace(
@@ -245,26 +267,33 @@ class Site:
             )
         )
 
+    def _worth(self, trial: Trial, x: Array) -> float:
+        """log utility of a design, as it looked when the trial was proposed."""
+        if not self._has_data:
+            return cast(float, trial.log_worth)
+        with one_thread():
+            return float(self._build(trial.number, self._rng(trial.number)).log_worth(x[None])[0])
+
     # ------------------------------------------------------------------------------------------------- telling
 
     def tell(self, trial: Trial, y: Outcome, *, ran: Mapping[str, Any] | None = None) -> Trial:
         """The outcome of a trial: a number, or (mean, standard error). `ran` is the design if another one was run."""
         mean, sem = self._outcome(y)
-        executed = trial.x if ran is None else self.study.space.to_unit(ran)
+        known = self._known(trial)
+        executed = known.x if ran is None else self.study.space.to_unit(ran)
         told = replace(
-            self._known(trial),
+            known,
             status=Status.COMPLETE,
             executed=tuple(executed.tolist()),
             y=mean,
             sem=sem,
             note="" if ran is None else "another design was run",
         )
-        before = self.trials[trial.number]
-        if before.status == Status.COMPLETE:
-            if (before.y, before.sem, before.executed) == (told.y, told.sem, told.executed):
-                return before
-            raise CbocError(f"trial {trial.number} of '{self.name}' was told {before.y:g} already; {mean:g} came now.")
-        self._refuse_abandoned(before)
+        if known.status == Status.COMPLETE:
+            if (known.y, known.sem) == (mean, sem) and (ran is None or known.executed == told.executed):
+                return known
+            raise CbocError(f"trial {trial.number} of '{self.name}' was told {known.y:g} already; {mean:g} came now.")
+        self._refuse_abandoned(known)
         return self._keep(told)
 
     def fail(self, trial: Trial, reason: str = "") -> Trial:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, cast
@@ -22,6 +22,7 @@ RULES: dict[str, type[Identity] | type[Uniform] | type[Leader]] = {
     "uniform": Uniform,
     "leader": Leader,
 }
+COLUMNS = ("site", "trial", "round", "status", "decision", "y", "sem", "leader", "explanation", "seed")
 GRAPHS = {"complete": graphs.complete, "ring": graphs.ring, "star": graphs.star}
 
 
@@ -46,6 +47,13 @@ class Study:
     def __post_init__(self) -> None:
         if not isinstance(self.space, Space):
             object.__setattr__(self, "space", Space(self.space))
+        for name in self.space.names:
+            if name in COLUMNS:
+                raise CbocError(
+                    f"a parameter may not be called '{name}', which is a column of every result; rename it."
+                )
+        if isinstance(self.sites, str) or not isinstance(self.sites, Iterable):
+            raise CbocError(f"the sites are a list of names; {self.sites!r} is not one.")
         object.__setattr__(self, "sites", tuple(self.sites))
         object.__setattr__(self, "budgets", dict(self.budgets))
         self._check_sites()
@@ -53,6 +61,8 @@ class Study:
             if self.rule not in RULES:
                 raise CbocError(f"'{self.rule}' is not a rule; {did_you_mean(self.rule, RULES)}")
             object.__setattr__(self, "rule", RULES[self.rule]())
+        if isinstance(self.rule, type) or not callable(self.rule):
+            raise CbocError(f"a rule is a name or a function of a Round, such as Uniform(); {self.rule!r} is neither.")
         if isinstance(self.rule, Fixed) and len(self.rule.matrix) != len(self.sites):
             raise CbocError(f"the fixed matrix is for {len(self.rule.matrix)} sites; this study has {len(self.sites)}.")
         self._check_graph()
@@ -68,25 +78,29 @@ class Study:
         for name, budget in [("horizon", self.horizon), *self.budgets.items()]:
             if name != "horizon" and name not in self.sites:
                 raise CbocError(f"a budget is given for '{name}', which is no site; {did_you_mean(name, self.sites)}")
-            if not isinstance(budget, int) or isinstance(budget, bool) or budget < 1:
+            if not isinstance(budget, int | np.integer) or isinstance(budget, bool) or budget < 1:
                 raise CbocError(f"{name}: a number of experiments is a whole number from 1; this is {budget!r}.")
-        if not 1 <= self.quorum <= len(self.sites):
-            raise CbocError(f"the quorum is between 1 and the {len(self.sites)} sites; this is {self.quorum}.")
+        if not isinstance(self.quorum, int) or not 1 <= self.quorum <= len(self.sites):
+            raise CbocError(f"the quorum is between 1 and the {len(self.sites)} sites; this is {self.quorum!r}.")
 
     def _check_graph(self) -> None:
         if isinstance(self.graph, str):
             if self.graph not in GRAPHS:
                 raise CbocError(f"'{self.graph}' is not a graph; {did_you_mean(self.graph, GRAPHS)}")
         else:
-            object.__setattr__(self, "graph", tuple((a, b) for a, b in self.graph))
-            for name in (name for edge in self.graph for name in edge):
-                self.index(name)
+            object.__setattr__(self, "graph", tuple(self._edge(edge) for edge in self.graph))
         if missing := graphs.unreached(self.links):
             names = ", ".join(self.sites[k] for k in missing)
             raise CbocError(
                 f"the graph has to join all sites, and no path leads from {self.sites[0]} to {names}; "
                 "add an edge, or make two studies."
             )
+
+    def _edge(self, edge: object) -> tuple[str, str]:
+        match edge:
+            case (str(a), str(b)) if self.index(a) != self.index(b):
+                return a, b
+        raise CbocError(f"a graph is a name or a list of pairs of two different sites; {edge!r} is no such pair.")
 
     @cached_property
     def links(self) -> Mask:
@@ -148,6 +162,9 @@ class Study:
 
     @property
     def digest(self) -> str:
-        """A fingerprint of the agreement: two parties with the same one run the same study."""
+        """A fingerprint of the agreement: two parties with the same one run the same study.
+
+        A rule of one's own counts by its name only.
+        """
         canonical = json.dumps(self.agreement(), sort_keys=True, ensure_ascii=True)
         return hashlib.sha256(canonical.encode()).hexdigest()[:16]

@@ -14,11 +14,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cboc.arrays import Array
 from cboc.errors import CbocError, did_you_mean
 from cboc.space import Space
+
+if TYPE_CHECKING:
+    from _csv import Reader
 
 STATUSES = ("complete", "failed")
 DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
@@ -44,17 +47,28 @@ def read_csv(path: str | PathLike[str], space: Space, outcome: str) -> list[Row]
     text = _text(path)
     delimiter = _delimiter(text.partition("\n")[0], {*space.names, outcome})
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
-    columns = [name.strip() for name in next(reader, [])]
+    lines = _lines(reader, path)
+    columns = [name.strip() for name in next(lines, [])]
     with _at(f"{path}, line 1"):
         _check_columns(columns, space, outcome)
     rows = []
-    for cells in reader:
+    for cells in lines:
         if any(cell.strip() for cell in cells):
             place = f"{path}, line {reader.line_num}"
             with _at(place):
                 texts = _named(columns, cells, delimiter)
             rows.append(_row(_values(texts, space, outcome, place), space, outcome, place))
     return rows
+
+
+def _lines(reader: Reader, path: str | PathLike[str]) -> Iterator[list[str]]:
+    """What no table holds, such as a cell of more than 131 072 characters, is one sentence."""
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise CbocError(
+            f"{path}, line {reader.line_num}: not a line of a table ({error}); is a quote left open?"
+        ) from None
 
 
 def read_frame(frame: Any, space: Space, outcome: str) -> list[Row]:

@@ -30,7 +30,6 @@ class Decision(StrEnum):
     INITIAL = "initial"  # space-filling, before the first round
     FOLLOWED = "followed"  # the agreed design, accepted by the gate
     DECLINED = "declined"  # the gate preferred the own proposal
-    LATE = "late"  # the round closed without this site: its own proposal
 
 
 Point = tuple[float, ...]
@@ -75,8 +74,6 @@ class Trial:
             return "Stopped: no design promises more than your threshold."
         if self.decision == Decision.INITIAL:
             return "Initial design: spread over the space, not shared with anybody."
-        if self.decision == Decision.LATE:
-            return f"Your own optimum: round {self.round} closed without you; you are in again from the next one."
         parts = [_recipe(self.weights or (), sites.index(self.site), sites)]
         if self.leader is not None:
             parts.append("you lead" if self.leader == self.site else f"leader {self.leader}")

@@ -88,6 +88,13 @@ def test_leader_moves_everybody_towards_the_leaders_design():
     assert with_leader[0] > without[0] and with_leader[2] > without[2] and with_leader[1] < without[1]
 
 
+def test_the_leader_still_leads_when_somebody_has_finished():
+    round = Round(np.array([[1, 2, 3, 4], [np.nan, 5, 1, 1]]), np.array([1.0, 5, 5, 5]))
+    W = Leader()(round)
+    assert Leader().leader(round) == 1 and is_doubly_stochastic(W)
+    assert W[2, 1] > Uniform()(round)[2, 1] and W[0].tolist() == [1.0, 0.0, 0.0, 0.0]
+
+
 def test_unequal_budgets_listen_as_far_as_the_one_closer_to_its_end():
     """t = 5: site 0 has spent half of 10, site 1 a quarter of 20."""
     W = Uniform()(Round(np.zeros((6, 2)), np.array([10.0, 20.0])))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -20,7 +22,7 @@ from cboc.cli.show import Format, write
 from cboc.errors import CbocError
 from cboc.plots import style
 
-notes = Console(stderr=True, soft_wrap=True, highlight=False)
+notes = Console(stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=False)
 
 
 class Commands(TyperGroup):
@@ -30,13 +32,31 @@ class Commands(TyperGroup):
         try:
             return super().invoke(ctx)
         except CbocError as error:
-            sentence = str(error)
+            notes.print(str(error), style="red")
         except OSError as error:
-            if error.filename is None:
+            if error.errno == errno.EPIPE:  # `| head` has seen enough: Click ends quietly
                 raise
-            sentence = f"cannot read or write {error.filename}: {error.strerror}."
-        notes.print(sentence, style="red", markup=False)
+            notes.print(_refusal(error), style="red")
+            _forget_output()
         raise typer.Exit(2)
+
+
+def _refusal(error: OSError) -> str:
+    """What the operating system refused, and what to do about it."""
+    reason = error.strerror or str(error) or type(error).__name__
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        what = "cannot write" if error.filename is None else f"cannot write {error.filename}"
+        return f"{what}: {reason}; free some space or choose another place."
+    what = "cannot read or write" if error.filename is None else f"cannot read or write {error.filename}"
+    return f"{what}: {reason}."
+
+
+def _forget_output() -> None:
+    """What could not be written to standard output is not tried again when Python ends, which would complain."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 app = typer.Typer(
@@ -128,8 +148,8 @@ def _again(study: Path, out: Path | None, alone: bool, seeds: int) -> str:
 def best(run: RunDirectory, format: RowFormat = Format.TABLE) -> None:
     """Show the best design of every site.
 
-    A row per site, together and alone: the outcome, the seed and the round it came from (0: an initial design), and the
-    design in natural units.
+    A row per site, together and alone: the outcome, the seed and the round it came from, and the design in natural
+    units. Rounds count from 0, as in the export; an initial design, or a result from before the study, has none.
 
     Example: `cboc best runs/first-study`
     """
@@ -170,8 +190,11 @@ def plot(
 
     Example: `cboc plot runs/first-study --kind progress`
     """
-    for path in pictures.draw(Run(run), kind, output or run / "plots"):
+    drawn, left_out = pictures.draw(Run(run), kind, output or run / "plots")
+    for path in drawn:
         typer.echo(path)
+    if left_out:
+        notes.print(f"Left out: {left_out}.")
 
 
 @app.command()
@@ -179,7 +202,7 @@ def demo(
     out: Annotated[Path, typer.Option(help="Directory of the picture.")] = Path(),
     seeds: Annotated[int, typer.Option(min=1, help="How many repetitions.")] = 6,
 ) -> None:
-    """See in half a minute what collaboration is worth.
+    """See in about half a minute (plus set-up) what collaboration is worth.
 
     Six sites, each with its own version of a test problem whose optimum lies at a random place, work together with the
     library's defaults, and each on its own, from the same initial designs. Prints the comparison and draws it, be it
@@ -206,4 +229,9 @@ def demo(
 
 def main() -> None:
     """The entry point of the `cboc` command."""
-    sys.exit(app())
+    try:
+        sys.exit(app())
+    except OSError as error:  # of the help or the version, which are written before there is a command
+        notes.print(_refusal(error), style="red")
+        _forget_output()
+        sys.exit(2)

@@ -19,7 +19,7 @@ def bar(total: int, done: int = 0) -> Iterator[Advance]:
         MofNCompleteColumn(),
         TextColumn("experiments"),
         TimeRemainingColumn(elapsed_when_finished=True),
-        TextColumn("{task.fields[news]}"),
+        TextColumn("{task.fields[news]}", markup=False),
     )
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         task = progress.add_task("", total=total, completed=done, news="")

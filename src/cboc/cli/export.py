@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from cboc.cli.run import ALONE, TOGETHER, Run
@@ -23,28 +24,35 @@ def trial_rows(run: Run) -> list[Row]:
 
 
 def best_rows(run: Run) -> list[Row]:
-    """The best trial of each site over all seeds, together and alone."""
+    """The best of each site over all seeds, together and alone: a trial, or a result from before the study."""
     histories = [(how, seed, run.history(how, seed)) for how in (TOGETHER, ALONE) for seed in run.seeds(how)]
     rows: list[Row] = []
     for site in run.study.sites:
         for how in (TOGETHER, ALONE):
-            found = [
-                (trial, seed, history)
-                for way, seed, history in histories
-                if way == how
-                for trial in history.of(site)
-                if trial.status == Status.COMPLETE
-            ]
+            of_this_way = [(seed, history) for way, seed, history in histories if way == how]
+            found = [row for seed, history in of_this_way for row in _outcomes(run, site, how, seed, history)]
             if found:
-                rows.append(_best(site, how, found))
+                sign = 1.0 if of_this_way[0][1].directions[site] == "minimise" else -1.0
+                rows.append(min(found, key=lambda row: sign * row["y"]))
+    if not rows and any(_has_run(trial) for *_, history in histories for trial in history.trials):
+        raise CbocError(f"in {run.directory} no experiment has succeeded so far; cboc export shows them all.")
     return _not_empty(rows, run)
 
 
-def _best(site: str, how: str, found: list[tuple[Trial, int, History]]) -> dict[str, Any]:
-    sign = 1.0 if found[0][2].directions[site] == "minimise" else -1.0
-    trial, seed, history = min(found, key=lambda each: sign * (each[0].y or 0.0))
-    row = {"site": site, "how": how, "y": trial.y, "seed": seed, "round": 0 if trial.round is None else trial.round + 1}
-    return row | trial.design(history.study.space)
+def _outcomes(run: Run, site: str, how: str, seed: int, history: History) -> Iterator[dict[str, Any]]:
+    """Results from before the study come first, so that a trial has to be better."""
+    row: dict[str, Any] = {"site": site, "how": how}
+    if site in history.earlier:
+        origin = {"seed": None, "round": None, "decision": "before the study"}
+        yield row | {"y": history.earlier[site]} | origin | run.record["earlier_designs"].get(site, {})
+    for trial in history.of(site):
+        if trial.status == Status.COMPLETE and trial.y is not None:
+            origin = {"seed": seed, "round": trial.round, "decision": trial.decision and str(trial.decision)}
+            yield row | {"y": trial.y} | origin | trial.design(history.study.space)
+
+
+def _has_run(trial: Trial) -> bool:
+    return trial.status in (Status.COMPLETE, Status.FAILED)
 
 
 def _not_empty(rows: list[Row], run: Run) -> list[Row]:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from cboc import plots
 from cboc.cli.run import ALONE, TOGETHER, Run
 from cboc.errors import CbocError
+from cboc.history import History
+from cboc.trial import Status, Trial
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -28,14 +32,42 @@ class Kind(StrEnum):
     GAIN = "gain"
 
 
-def draw(run: Run, kind: Kind, directory: Path) -> list[Path]:
-    """Write the pictures and say where they are; of all kinds, those that the run has something for."""
-    if not run.seeds(TOGETHER):
+def draw(run: Run, kind: Kind, directory: Path) -> tuple[list[Path], str]:
+    """Write the pictures that the run has something for; where they are, and which were left out, and why."""
+    if not run.histories(TOGETHER):
         raise CbocError(f"{run.directory} holds no trials yet; cboc simulate with --resume continues it.")
-    if kind == Kind.GAIN and not run.seeds(ALONE):
-        raise CbocError(f"{run.directory} has nobody working alone to compare with; simulate it with --alone.")
-    kinds = [kind] if kind != Kind.ALL else [each for each in PICTURES if each != Kind.GAIN or run.seeds(ALONE)]
-    return [save(PICTURES[each](run), directory / f"{each}.png") for each in kinds]
+    kinds = list(PICTURES) if kind == Kind.ALL else [kind]
+    missing = {each: lack for each in kinds if (lack := _lack(run, each))}
+    left_out = ", ".join(f"{each} ({lack})" for each, lack in missing.items())
+    if len(missing) == len(kinds):
+        raise CbocError(f"{run.directory} has nothing to draw yet: {left_out}; see cboc simulate --help.")
+    drawn = [save(PICTURES[each](run), directory / f"{each}.png") for each in kinds if each not in missing]
+    return drawn, left_out
+
+
+def _lack(run: Run, kind: Kind) -> str:
+    """What a picture needs and the run does not have; empty if it has all."""
+    together, alone = run.histories(TOGETHER), run.histories(ALONE)
+    if kind in (Kind.MATRIX, Kind.MOVES) and not any(trial.weights for trial in together[0].trials):
+        return "no round has been closed yet"
+    if kind in (Kind.PATHS, Kind.MOVES) and not any(map(_is_of_a_round, together[0].trials)):
+        return "no round has been run yet"
+    if kind == Kind.GAIN and not alone:
+        return "nobody worked alone; simulate with --alone"
+    if kind == Kind.PROGRESS and not _has_outcomes(together):
+        return "no experiment has succeeded so far"
+    if kind == Kind.GAIN and not all(_has_outcomes([history]) for history in (*together, *alone)):
+        return "not every site has succeeded yet"
+    return ""
+
+
+def _is_of_a_round(trial: Trial) -> bool:
+    return trial.round is not None and trial.status in (Status.COMPLETE, Status.FAILED)
+
+
+def _has_outcomes(histories: Sequence[History]) -> bool:
+    """Of every site, there is a best."""
+    return all(np.isfinite(history.best_so_far(site)[-1]) for history in histories for site in history.study.sites)
 
 
 def save(figure: Figure, path: Path) -> Path:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -51,19 +52,25 @@ class Run:
             raise CbocError(
                 f"{self.directory / RECORD} cannot be read ({error}); start the run anew with --fresh."
             ) from None
-        if not isinstance(record, dict):
+        tables = ("study", "directions", "sources", "earlier", "earlier_designs")
+        if not isinstance(record, dict) or not all(isinstance(record.get(name), dict) for name in tables):
             raise CbocError(f"{self.directory / RECORD} is not a record of a run; start the run anew with --fresh.")
         return record
 
     def seeds(self, how: str) -> list[int]:
         """The seeds that were begun."""
-        begun = [path for path in self.directory.glob(f"{how}-*.jsonl") if path.stat().st_size > 0]
-        return sorted(int(path.stem.removeprefix(f"{how}-")) for path in begun)
+        begun = [path for path in _journals(self.directory) if path.stat().st_size > 0]
+        return sorted(int(path.stem.removeprefix(f"{how}-")) for path in begun if path.name.startswith(f"{how}-"))
 
     def history(self, how: str, seed: int) -> History:
         """One simulation, as far as it has come."""
-        header, trials, _ = read_journal(self.journal(how, seed))
-        return History(_study(header["study"]), header["directions"], in_order(trials.values()), self.record["earlier"])
+        path = self.journal(how, seed)
+        header, trials, _ = read_journal(path)
+        with _undamaged(path):
+            study, directions = _study(header["study"]), {site: header["directions"][site] for site in self.study.sites}
+            for trial in trials.values():
+                study.index(trial.site)
+        return History(study, directions, in_order(trials.values()), self.record["earlier"])
 
     def histories(self, how: str) -> list[History]:
         """All seeds of one way of working; of both ways only those that both have, so that they compare."""
@@ -72,16 +79,18 @@ class Run:
 
     @cached_property
     def study(self) -> Study:
-        return _study(self.record["study"])
+        with _undamaged(self.directory / RECORD):
+            return _study(self.record["study"])
 
     @cached_property
     def problems(self) -> dict[str, Problem]:
         """The test problems, of the sites that have one."""
-        return {
-            site: Formula(**source).noiseless(self.study.space, self.record["directions"][site])
-            for site, source in self.record["sources"].items()
-            if "problem" in source
-        }
+        with _undamaged(self.directory / RECORD):
+            return {
+                site: Formula(**source).noiseless(self.study.space, self.record["directions"][site])
+                for site, source in self.record["sources"].items()
+                if "problem" in source
+            }
 
     @cached_property
     def optima(self) -> dict[str, float] | None:
@@ -118,6 +127,9 @@ def record_of(file: StudyFile) -> dict[str, Any]:
         "directions": dict(file.directions),
         "sources": {site: source.to_row() for site, source in file.sources.items()},
         "earlier": {site: data.best.y for site, data in file.data.items() if len(data)},
+        "earlier_designs": {
+            site: file.study.space.from_unit(data.best.x) for site, data in file.data.items() if len(data)
+        },
         "data": {site: _fingerprint(data) for site, data in file.data.items()},
         "gate": file.gate.ratio,
         "initial": file.initial,
@@ -154,13 +166,19 @@ def begin(directory: Path, file: StudyFile, *, is_resumed: bool, is_fresh: bool)
     return run
 
 
+def _journals(directory: Path) -> list[Path]:
+    """The files that are ours; somebody's notes may lie beside them."""
+    ours = re.compile(rf"({TOGETHER}|{ALONE})-(0|[1-9][0-9]*)\.jsonl")
+    return [path for path in directory.glob("*.jsonl") if ours.fullmatch(path.name) and path.is_file()]
+
+
 def _check_ours(directory: Path) -> None:
     if not any((directory / name).exists() for name in (RECORD, f"{RECORD}.part")):
         raise CbocError(f"{directory} holds other files, not a run; choose another --out.")
 
 
 def _clear(directory: Path) -> None:
-    for path in [*directory.glob("*.jsonl"), directory / RECORD]:
+    for path in [*_journals(directory), directory / RECORD]:
         path.unlink(missing_ok=True)
 
 
@@ -178,6 +196,15 @@ def _check_same(run: Run, record: dict[str, Any]) -> None:
 def _study(agreement: dict[str, Any]) -> Study:
     """The study of a journal's header."""
     return Study(**{**agreement, "space": Space.from_dict(agreement["space"])})
+
+
+@contextmanager
+def _undamaged(path: Path) -> Iterator[None]:
+    """What this program wrote, it can read; so a value that is missing or of another kind is damage."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise CbocError(f"{path} is damaged; restore it, or start the run anew with --fresh.") from None
 
 
 @contextmanager

@@ -38,7 +38,7 @@ def _table(rows: Sequence[Row]) -> str:
         table.add_column(name, justify="right" if is_number else "left", overflow="fold")
     for row in rows:
         table.add_row(*(_cell(row.get(name)) for name in _columns(rows)))
-    console = Console(file=io.StringIO(), width=WIDEST, color_system=None)
+    console = Console(file=io.StringIO(), width=WIDEST, color_system=None, markup=False, emoji=False)
     console.print(table)
     text: str = console.file.getvalue()  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in text.splitlines())

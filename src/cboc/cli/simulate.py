@@ -68,7 +68,7 @@ def _simulate(job: Simulation, report: Report) -> None:
 
 def _experiments(file: StudyFile) -> int:
     """How many a simulation takes, unless a site stops before its time."""
-    initial = 5 * file.study.space.dimension if file.initial is None else file.initial
+    initial = 5 * len(file.study.space.names) if file.initial is None else file.initial
     earlier = {site: len(data) for site, data in file.data.items()}
     return sum(max(0, initial - earlier.get(site, 0)) + file.study.budget(site) for site in file.study.sites)
 

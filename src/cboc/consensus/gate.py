@@ -3,7 +3,8 @@
     run the agreed design if  U(agreed) >= ρ U(own),  else its own proposal
 
 ρ = 0 is the paper (always follow), ρ > 1 is working alone. Nothing is shared by it. The executed design is then a
-ρ-approximate maximiser of the site's own utility, whatever the others do, which is what Lemma 4 needs of it.
+ρ-approximate maximiser of the site's own utility, whatever the others do. (Lemma 4 asks for a utility of at least κ at
+the executed design, which averaging alone does not ensure.)
 """
 
 from __future__ import annotations
@@ -24,11 +25,15 @@ class Gate:
     ratio: float = 0.5  # ρ
 
     def __post_init__(self) -> None:
-        if not (isfinite(self.ratio) and self.ratio >= 0.0):
-            raise CbocError(f"a gate's ratio is 0 (always follow) or more (above 1: never); this one is {self.ratio}.")
+        if not isinstance(self.ratio, int | float) or not (isfinite(self.ratio) and self.ratio >= 0.0):
+            raise CbocError(
+                f"a gate's ratio is 0 (always follow) or more (above 1: never); this one is {self.ratio!r}."
+            )
 
     def __call__(self, agreed: float, own: float) -> bool:
-        return self.ratio == 0.0 or agreed >= own + log(self.ratio)
+        if self.ratio == 0.0 or self.ratio > 1.0:
+            return self.ratio == 0.0
+        return agreed >= own + log(self.ratio)
 
 
 def always_follow() -> Gate:

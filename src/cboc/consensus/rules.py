@@ -77,6 +77,7 @@ class Leader:
 
     Everybody moves (K-1) a towards the leader, who moves (K-1)² a away from its own design; a = 1/(TK) unless a weight
     would turn negative, then the largest step that does not (heuristic ii). Nobody leads twice running (heuristic i).
+    K counts, in e, the sites that are present and have budget left.
     """
 
     needs_rewards = True
@@ -84,10 +85,11 @@ class Leader:
     def __call__(self, round: Round) -> Array:
         W = Uniform()(round)
         leader = self.leader(round)
-        if leader is None or round.sites == 1:
+        active = round.present & (round.progress < 1.0)
+        K = int(active.sum())
+        if leader is None or not active[leader] or K < 2:
             return W
-        K = round.sites
-        e = np.full(K, -1.0)
+        e = np.where(active, -1.0, 0.0)
         e[leader] += K
         others = W[np.ix_(e < 0, e < 0)]
         step = min(1.0 / (round.budgets.max() * K), W[leader, leader] / (K - 1) ** 2, others.min())

@@ -95,9 +95,8 @@ class Ledger:
         self.study = study
         self.store = store or Memory()
         self._rewards = np.empty((0, len(study.sites)))  # of the closed rounds, which never change
-        self._mixed: tuple[int, Whole, Array, str | None] | None = (
-            None  # the latest mix: round, weights, designs, leader
-        )
+        self._expected: tuple[tuple[int, frozenset[str]], dict[str, None]] | None = None
+        self._mixed: tuple[int, Whole, Array, str | None] | None = None  # the latest: round, weights, designs, leader
 
     @property
     def current(self) -> int:
@@ -106,13 +105,16 @@ class Ledger:
 
     def expected(self) -> list[str]:
         """Who may propose in the open round: not gone, and with budget left."""
-        attended = (~np.isnan(self._closed_rewards())).sum(axis=0)
-        gone = self.store.left()
-        return [
-            site
-            for site, spent, budget in zip(self.study.sites, attended, self.study.all_budgets, strict=True)
-            if spent < budget and site not in gone
-        ]
+        return list(self._roster())
+
+    def _roster(self) -> dict[str, None]:
+        """The same as an ordered set, computed once as long as nobody leaves."""
+        key = (self.current, self.store.left())
+        if self._expected is None or self._expected[0] != key:
+            attended = (~np.isnan(self._closed_rewards())).sum(axis=0)
+            able = zip(self.study.sites, attended < self.study.all_budgets, strict=True)
+            self._expected = (key, {site: None for site, is_able in able if is_able and site not in key[1]})
+        return self._expected[1]
 
     def missing(self) -> list[str]:
         """Whom the open round is waiting for."""
@@ -134,11 +136,10 @@ class Ledger:
             raise RoundClosed(site, round, current)
         if round > current:
             raise CbocError(f"round {current} is open; site '{site}' proposed for round {round}, which is not.")
-        expected = self.expected()
-        if site not in expected:
+        if site not in self._roster():
             raise CbocError(f"site '{site}' has left or has used its budget of {self.study.budget(site)} experiments.")
         self.store.add(proposal)
-        self._close_if_complete(expected)
+        self._close_if_complete()
 
     def _check(self, proposal: Proposal) -> None:
         self.study.index(proposal.site)
@@ -157,9 +158,10 @@ class Ledger:
         """Do not wait for this site any more; what it has proposed stays."""
         self.study.index(site)
         self.store.leave(site)
-        self._close_if_complete(self.expected())
+        self._close_if_complete()
 
-    def _close_if_complete(self, expected: list[str]) -> None:
+    def _close_if_complete(self) -> None:
+        expected = self._roster()
         present = self.store.proposals(self.current)
         if present and len(present) >= len(expected) and all(site in present for site in expected):
             self.store.freeze(self.current)

@@ -111,7 +111,13 @@ def draw_curves(ax: Axes, curves: Sequence[Curve]) -> None:
     for curve in curves:
         rounds = np.arange(len(curve.mean))
         ax.fill_between(rounds, curve.low, curve.high, color=curve.colour, alpha=0.16, linewidth=0)
-        ax.plot(rounds, curve.mean, color=curve.colour, linewidth=2.2, label=curve.label, solid_capstyle="round")
+        look = {"color": curve.colour, "linewidth": 2.2, "solid_capstyle": "round", "marker": marker(curve.mean)}
+        ax.plot(rounds, curve.mean, label=curve.label, **look)
+
+
+def marker(curve: Array) -> str | None:
+    """A dot for a curve of a single point, of which no line can be seen."""
+    return "o" if len(curve) == 1 else None
 
 
 def label_ends(ax: Axes, curves: Sequence[Curve], apart: float = 0.075) -> None:

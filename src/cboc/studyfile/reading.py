@@ -147,8 +147,8 @@ def read(path: str | Path) -> StudyFile:
 
 def _load(path: Path) -> Section:
     try:
-        with path.open("rb") as file:
-            top = Section(str(path), tomllib.load(file))
+        text = path.read_bytes().decode("utf-8-sig")  # some editors begin a file with a byte order mark
+        top = Section(str(path), tomllib.loads(text))
     except FileNotFoundError:
         raise CbocError(f"there is no file {path}; `cboc init {path}` writes one to start from.") from None
     except OSError as error:
@@ -172,6 +172,8 @@ def _settings(top: Section) -> Section:
 def _sites(top: Section) -> dict[str, Section]:
     if isinstance(top.values.get("site"), dict):
         raise CbocError(f"{top.place}: every site has a section of its own, [[site]] with two brackets; [site] came.")
+    if top.values.get("site", []) == []:
+        raise CbocError(f'{top.place}: the section [[site]] is missing; add one for every site, with name = "lab-a".')
     sites: dict[str, Section] = {}
     for number, values in enumerate(top.need("site", TABLES), start=1):
         name = Section(f"{top.place}, [[site]] number {number}", values).need("name", TEXT)
@@ -216,23 +218,23 @@ def _space(top: Section, settings: Section, sources: Mapping[str, Source]) -> Sp
         parameters = formula.space.parameters
     elif "constraints" in parameters:
         raise CbocError(f"{top.place}, [space]: every key is a parameter; 'constraints' belongs into [study].")
+    constraints = settings.get("constraints", TEXTS, ())
     with at(f"{top.place}, [space]"):
-        return Space(parameters, settings.get("constraints", TEXTS, ()))
+        return Space(parameters, constraints)
 
 
 def _study(settings: Section, space: Space, sites: Mapping[str, Section]) -> Study:
     budgets = {site: section.get("budget", WHOLE) for site, section in sites.items()}
+    terms = {
+        "horizon": settings.need("horizon", WHOLE),
+        "rule": settings.choose("rule", RULES, "uniform"),
+        "graph": _graph(settings),
+        "budgets": {site: budget for site, budget in budgets.items() if budget is not None},
+        "quorum": settings.get("quorum", WHOLE, 1),
+        "name": settings.get("name", TEXT, "study"),
+    }
     with at(settings.place):
-        return Study(
-            space=space,
-            sites=tuple(sites),
-            horizon=settings.need("horizon", WHOLE),
-            rule=settings.choose("rule", RULES, "uniform"),
-            graph=_graph(settings),
-            budgets={site: budget for site, budget in budgets.items() if budget is not None},
-            quorum=settings.get("quorum", WHOLE, 1),
-            name=settings.get("name", TEXT, "study"),
-        )
+        return Study(space, tuple(sites), **terms)
 
 
 def _graph(settings: Section) -> Any:

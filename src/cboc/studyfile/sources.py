@@ -9,6 +9,7 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
+from math import isfinite
 from pathlib import Path
 from types import ModuleType
 from typing import Any, cast
@@ -77,21 +78,27 @@ class Script:
     reference: str
     folder: Path
 
-    def experiment(self, *_: object) -> Experiment:
+    def experiment(self, site: str, *_: object) -> Experiment:
         """The function; a mistake inside it becomes one sentence, because it ends the simulation."""
         function = self._function()
 
         def measure(design: dict[str, Any]) -> Outcome:
             try:
-                return function(design)
+                outcome = function(design)
             except (ExperimentFailed, CbocError):
                 raise
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 line = traceback.extract_tb(error.__traceback__)[-1]
                 raise CbocError(
-                    f"{self.reference} raised {type(error).__name__}: {error} ({Path(line.filename).name}, line "
+                    f"site '{site}': {self.reference} {_did(error)} ({Path(line.filename).name}, line "
                     f"{line.lineno}) at {design}; raise cboc.ExperimentFailed where an experiment may fail."
                 ) from error
+            if not _is_finite(outcome):
+                raise CbocError(
+                    f"site '{site}': an outcome is a finite number, but {self.reference} returned {outcome!r} at "
+                    f"{design}; if an experiment has failed, raise cboc.ExperimentFailed in it."
+                )
+            return outcome
 
         return measure
 
@@ -114,8 +121,8 @@ class Script:
         try:
             with _importable(self.folder):
                 return _module_of(path) if name.endswith(".py") else importlib.import_module(name)
-        except Exception as error:
-            raise CbocError(f"cannot import {name}: {type(error).__name__}: {error}.") from error
+        except (Exception, SystemExit) as error:
+            raise CbocError(f"cannot import {name}: it {_did(error)}.") from error
 
     def to_row(self) -> dict[str, Any]:
         """Plain data, for the record of a run."""
@@ -123,6 +130,20 @@ class Script:
 
 
 Source = Formula | Script
+
+
+def _did(error: BaseException) -> str:
+    if isinstance(error, SystemExit):
+        return f"called sys.exit({'' if error.code is None else repr(error.code)})"
+    return f"raised {type(error).__name__}: {error}"
+
+
+def _is_finite(outcome: Any) -> bool:
+    """A number, or (mean, standard error), without infinities; what is neither, the site refuses."""
+    try:
+        return all(isfinite(part) for part in (outcome if isinstance(outcome, tuple | list) else [outcome]))
+    except (TypeError, ValueError):
+        return True
 
 
 def _module_of(path: Path) -> ModuleType:

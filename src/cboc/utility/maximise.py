@@ -37,7 +37,7 @@ class Effort:
     samples: int = 128  # of the whole set
     edges: int = 128  # on and near its faces
     cloud: int = 64  # around the best designs so far
-    starts: int = 8  # from the best of each
+    starts: int | None = None  # climbs from the best of each; None: 2 + D, at most 8
 
 
 def maximise(
@@ -56,7 +56,8 @@ def maximise(
     seen_values = utility(seen)
     scale = _scale(seen_values)
     split = np.split(seen_values, np.cumsum([len(pool) for pool in pools])[:-1])
-    starts = np.vstack([_top(*pool, effort.starts) for pool in zip(pools, split, strict=True)])
+    each = effort.starts or min(2 + space.dimension, 8)
+    starts = np.vstack([_top(*pool, each) for pool in zip(pools, split, strict=True)])
     if not space.is_continuous and count(space) <= COMBINATIONS:
         starts = np.vstack([starts, variations(starts[0], space)])
     found, values = _climb(utility, starts, space, scale)
