@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -24,6 +25,7 @@ from cboc.errors import CbocError
 from cboc.history import read_journal
 from cboc.loop import simulate
 from cboc.studyfile import read, template
+from cboc.trial import Status
 
 STUDY = """
 [study]
@@ -233,6 +235,9 @@ def test_best_is_the_best_trial_of_each_site(finished):
         source = run.history(row["how"], row["seed"])
         designs = [trial.design(source.study.space) for trial in source.of(row["site"]) if trial.y == row["y"]]
         assert {"x1": row["x1"], "x2": row["x2"]} in designs
+        exported = json.loads(call("export", directory, "--format", "json").stdout)
+        same = [t for t in exported if all(t[key] == row[key] for key in ("site", "how", "seed", "y"))]
+        assert (row["round"], row["decision"]) in [(t["round"], t["decision"]) for t in same]
 
 
 @pytest.mark.parametrize("to_file", [False, True])
@@ -274,6 +279,136 @@ def test_gaps_are_of_noiseless_outcomes(finished):
     exact = run.problems["a"]
     assert all(trial.y == exact(trial.design(history.study.space)) for trial in history.of("a"))
     assert run.optima == {"a": 0.0, "b": pytest.approx(0.0, abs=1e-8)}
+
+
+# ------------------------------------------------------------------------------------------- what users and disks do
+
+
+ONE = """
+[study]
+horizon = 2
+initial = 3
+[space]
+T = [20, 90]
+p = [1, 9]
+[[site]]
+name = "[red] lab"
+direction = "maximise"
+experiment = "lab.py:measure"
+"""
+
+
+def one(folder, code, extra=""):
+    """A study of one site."""
+    (folder / "study.toml").write_text(ONE + extra)
+    (folder / "lab.py").write_text(f"import sys\nimport cboc\n\ndef measure(x):\n    {code}\n")
+
+
+@pytest.fixture
+def copy(finished, here):
+    """A run to be damaged."""
+    shutil.copytree(finished[0], here / "run")
+    return here / "run"
+
+
+def test_best_counts_results_from_before_the_study(here):
+    (here / "earlier.csv").write_text("T,p,y\n30,2,99\n40,3,1\n")
+    one(here, "return -abs(x['T'] - 50) / 10", 'data = "earlier.csv"\n')
+    simulated = call("simulate", "study.toml", "--out", "run", "--format", "json")
+    assert json.loads(simulated.stdout)[0]["best together"] == 99.0
+    together, alone = json.loads(call("best", "run", "--format", "json").stdout)
+    assert {key: together[key] for key in ("y", "T", "p", "round")} == {"y": 99.0, "T": 30.0, "p": 2.0, "round": None}
+    assert together["decision"] == "before the study" and alone == together | {"how": "alone"}
+    assert "[red] lab" in call("best", "run").stdout  # a name is a name, not markup
+
+
+def test_where_no_experiment_has_succeeded_best_says_so_and_plot_draws_the_rest(here):
+    one(here, "raise cboc.ExperimentFailed('no')")
+    assert call("simulate", "study.toml", "--out", "run").exit_code == 0
+    assert "no experiment has succeeded so far" in sentence(call("best", "run"))
+    result = call("plot", "run")
+    assert result.exit_code == 0 and "progress (no experiment has succeeded so far)" in result.stderr
+    assert "run/plots/matrix.png" in result.stdout.split()
+
+
+@pytest.mark.parametrize("code", ["sys.exit(3)", "return float('nan')", "return (1.0, float('inf'))"])
+def test_an_experiment_that_ends_the_program_or_returns_no_number_is_one_sentence(here, code):
+    one(here, code)
+    refused = sentence(call("simulate", "study.toml", "--out", "run"))
+    assert "site '[red] lab': " in refused and "lab.py:measure" in refused and "raise cboc.ExperimentFailed" in refused
+    assert "fail(trial)" not in refused and ("called sys.exit(3) (lab.py, line 5)" in refused) == ("exit" in code)
+
+
+def test_a_module_that_ends_the_program_is_one_sentence(here):
+    one(here, "return 1")
+    (here / "lab.py").write_text("import sys\nsys.exit()\n")
+    refused = sentence(call("simulate", "study.toml"))
+    assert refused == "study.toml, [[site]] '[red] lab': cannot import lab.py: it called sys.exit().\n"
+
+
+@pytest.mark.parametrize("content", ["{}", "[]", "nonsense", '{"study": {}}'])
+@pytest.mark.parametrize("command", ["best", "export", "plot", "simulate"])
+def test_a_damaged_record_is_one_sentence(copy, finished, command, content):
+    (copy / "run.json").write_text(content)
+    resume = (finished[0].parent / "study.toml", "--out", copy, "--resume")
+    assert "run.json" in sentence(call(command, *(resume if command == "simulate" else [copy])))
+
+
+def test_a_record_with_an_empty_study_is_one_sentence(copy):
+    record = json.loads((copy / "run.json").read_text()) | {"study": {}}
+    (copy / "run.json").write_text(json.dumps(record))
+    assert "run.json is damaged" in sentence(call("best", copy))
+
+
+@pytest.mark.parametrize("command", ["best", "export", "plot"])
+@pytest.mark.parametrize("header", ['{"format": 1}', '{"format": 1, "study": {}, "directions": {}}'])
+def test_a_journal_with_half_a_header_is_one_sentence(copy, command, header):
+    (copy / "alone-0.jsonl").write_text(header + "\n")
+    assert "alone-0.jsonl is damaged" in sentence(call(command, copy))
+
+
+@pytest.mark.parametrize("value", ['"abc"', "NaN", "true", "1e999", "[1]"])
+def test_an_outcome_that_is_no_number_is_a_damaged_line(copy, value):
+    journal = copy / "together-0.jsonl"
+    lines = journal.read_text().splitlines()
+    lines[2] = re.sub(r'"y": [^,}]+', f'"y": {value}', lines[2])
+    if '"y"' not in lines[2]:
+        lines[2] = lines[2][:-1] + f', "y": {value}}}'
+    journal.write_text("\n".join(lines) + "\n")
+    assert "together-0.jsonl, line 3 is damaged" in sentence(call("best", copy))
+
+
+def test_files_that_are_not_ours_are_left_alone(copy, finished):
+    for name in ("alone-x.jsonl", "together-01.jsonl", "together-.jsonl"):
+        (copy / name).write_text("mine")
+    assert call("best", copy).stdout == call("best", finished[0]).stdout
+    begin(copy, read(finished[0].parent / "study.toml"), is_resumed=False, is_fresh=True)
+    assert len(list(copy.glob("*.jsonl"))) == 3
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs a full disk")
+def test_a_full_disk_is_one_sentence(finished):
+    full = "cannot write: No space left on device; free some space or choose another place.\n"
+    assert sentence(call("export", finished[0], "--output", "/dev/full")) == full
+    assert sentence(call("init", "/dev/full", "--force")) == full
+    for arguments in (["export", str(finished[0])], ["--version"], ["--help"]):
+        command = [sys.executable, "-c", "from cboc.cli.app import main; main()", *arguments]
+        with open("/dev/full", "w") as stdout:
+            result = subprocess.run(command, stdout=stdout, stderr=subprocess.PIPE, text=True)
+        assert (result.returncode, result.stderr) == (2, full)
+
+
+def test_plot_before_the_first_round_draws_what_there_is_and_names_the_rest(copy):
+    for journal in copy.glob("*.jsonl"):
+        lines = journal.read_text().splitlines()
+        journal.write_text("".join(f"{line}\n" for line in lines if '"round"' not in line))
+    assert {trial.status for trial in Run(copy).history("together", 0).trials} == {Status.COMPLETE}
+    result = call("plot", copy)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.split() == [str(copy / "plots" / "progress.png")]
+    assert result.stderr.startswith("Left out: ") and result.stderr.count("\n") == 1
+    assert all(f"{kind} (no round has been" in result.stderr for kind in ("paths", "matrix", "moves", "gain"))
+    assert "matrix (no round has been closed yet)" in sentence(call("plot", copy, "--kind", "matrix"))
 
 
 # ------------------------------------------------------------------------------------------------------------ demo

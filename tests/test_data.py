@@ -266,6 +266,7 @@ def test_unreadable_files_are_named(tmp_path):
     [
         ("y", "y", "a table's column 'y' cannot be both a parameter and the outcome; rename one."),
         ("sem", "y", "a table's column 'sem' cannot be both a parameter and the standard error; rename one."),
+        ("status", "y", "a table's column 'status' cannot be both a parameter and the status; rename one."),
         ("a", "status", "a table's column 'status' cannot be both the outcome and the status; rename it."),
     ],
 )
@@ -289,6 +290,14 @@ def test_a_frame_holds_natural_units_and_comes_back_equal():
 def test_missing_values_of_a_frame_are_failures():
     frame = pd.DataFrame({"a": [1, 2], "b": [0.1, 0.2], "y": pd.array([5, None], dtype="Int64"), "note": ["x", None]})
     assert Dataset.from_frame(frame, PLAIN, direction="maximise") == Dataset([[0.1, 0.1]], [5], failures=[[0.2, 0.2]])
+
+
+@pytest.mark.parametrize("line", [1, 3])
+def test_a_cell_without_an_end_is_named_with_its_line(tmp_path, line):
+    lines = ["a,b,y", "1,0.5,1", "2,0.5,2"]
+    lines[line - 1] += "0" * 140_000
+    with pytest.raises(CbocError, match=rf"runs\.csv, line {line}: .*field larger than field limit"):
+        Dataset.from_csv(csv(tmp_path, "\n".join(lines)), PLAIN, direction="maximise")
 
 
 def test_a_mistake_in_a_frame_is_named_with_its_row():

@@ -127,6 +127,7 @@ def test_matrix_draws_the_rounds_and_the_weight_of_the_own_proposal(together):
     own = np.diagonal(W, axis1=1, axis2=2).mean(axis=1)
     np.testing.assert_allclose(lines(below)["own proposal"], own)
     np.testing.assert_allclose(lines(below)["others' proposals"], 1 - own)
+    assert [ax.get_title(loc="left") for ax in maps] == ["round 0", "round 1", "round 2", "round 3"]  # as in an export
 
 
 def test_there_is_no_matrix_before_the_first_round(together):

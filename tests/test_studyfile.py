@@ -188,7 +188,7 @@ MISTAKES = {
         "study.toml, [study]: the key 'horizon' is missing; it is a whole number.",
     ),
     "missing study": (MINIMAL.replace("[study]\nhorizon = 3", ""), "study.toml: the key 'study' is missing"),
-    "missing site": ("[study]\nhorizon = 3", "study.toml: the key 'site' is missing"),
+    "missing site": ("[study]\nhorizon = 3", "study.toml: the section [[site]] is missing"),
     "missing direction": (
         MINIMAL.replace('direction = "minimise"', "", 1),
         "study.toml, [[site]] 'a': the key 'direction' is missing; it is \"maximise\" or \"minimise\".",
@@ -260,6 +260,15 @@ MISTAKES = {
 }
 
 
+MISTAKES |= {
+    "no sites": ("site = []\n[study]\nhorizon = 3", "study.toml: the section [[site]] is missing; add one"),
+    "constraints of another kind": (
+        MINIMAL.replace("horizon = 3", "horizon = 3\nconstraints = 3"),
+        "study.toml, [study]: constraints is a list of texts",
+    ),
+}
+
+
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_is_one_sentence_with_file_section_and_key(write, mistake):
     text, sentence = MISTAKES[mistake]
@@ -267,11 +276,17 @@ def test_a_mistake_is_one_sentence_with_file_section_and_key(write, mistake):
         read(write(text))
     assert sentence in str(error.value)
     assert "\n" not in str(error.value) and str(error.value).startswith("study.toml")
+    assert str(error.value).count("study.toml") == 1
+
+
+def test_a_byte_order_mark_is_no_mistake(tmp_path):
+    (tmp_path / "study.toml").write_bytes(MINIMAL.replace("\n", "\r\n").encode("utf-8-sig"))
+    assert read(tmp_path / "study.toml").study.sites == ("a", "b")
 
 
 EXPERIMENTS = {
     "no such file": ("lap.py:measure", "there is no file", ""),
-    "no such module": ("no_such_module:f", "cannot import no_such_module: ModuleNotFoundError", ""),
+    "no such module": ("no_such_module:f", "cannot import no_such_module: it raised ModuleNotFoundError", ""),
     "no such function": (
         "lab.py:mesure",
         "lab.py has no function 'mesure'; did you mean 'measure'?",
@@ -279,7 +294,7 @@ EXPERIMENTS = {
     ),
     "no function at all": ("lab.py:measure", "lab.py has no function 'measure'; it holds no function.", "measure = 3"),
     "no colon": ("lab.py", "an experiment is 'file.py:function' or 'module:function', but 'lab.py' came.", ""),
-    "a broken file": ("lab.py:measure", "cannot import lab.py: SyntaxError", "def measure(x) return 1"),
+    "a broken file": ("lab.py:measure", "cannot import lab.py: it raised SyntaxError", "def measure(x) return 1"),
 }
 
 

@@ -21,7 +21,8 @@ def bar(total: int, done: int = 0) -> Iterator[Advance]:
         TimeRemainingColumn(elapsed_when_finished=True),
         TextColumn("{task.fields[news]}", markup=False),
     )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=total, completed=done, news="")
 
         def advance(news: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,6 @@ import numpy as np
 from cboc import plots
 from cboc.cli.run import ALONE, TOGETHER, Run
 from cboc.errors import CbocError
-from cboc.history import History
 from cboc.trial import Status, Trial
 
 if TYPE_CHECKING:
@@ -40,7 +39,7 @@ def draw(run: Run, kind: Kind, directory: Path) -> tuple[list[Path], str]:
     missing = {each: lack for each in kinds if (lack := _lack(run, each))}
     left_out = ", ".join(f"{each} ({lack})" for each, lack in missing.items())
     if len(missing) == len(kinds):
-        raise CbocError(f"{run.directory} has nothing to draw yet: {left_out}; see cboc simulate --help.")
+        raise CbocError(f"cannot draw {run.directory}: {left_out}; see cboc simulate --help.")
     drawn = [save(PICTURES[each](run), directory / f"{each}.png") for each in kinds if each not in missing]
     return drawn, left_out
 
@@ -50,24 +49,20 @@ def _lack(run: Run, kind: Kind) -> str:
     together, alone = run.histories(TOGETHER), run.histories(ALONE)
     if kind in (Kind.MATRIX, Kind.MOVES) and not any(trial.weights for trial in together[0].trials):
         return "no round has been closed yet"
-    if kind in (Kind.PATHS, Kind.MOVES) and not any(map(_is_of_a_round, together[0].trials)):
+    if kind in (Kind.PATHS, Kind.MOVES, Kind.GAIN) and not any(map(_is_of_a_round, together[0].trials)):
         return "no round has been run yet"
     if kind == Kind.GAIN and not alone:
         return "nobody worked alone; simulate with --alone"
-    if kind == Kind.PROGRESS and not _has_outcomes(together):
+    if kind == Kind.PROGRESS and not any(trial.y is not None for history in together for trial in history.trials):
         return "no experiment has succeeded so far"
-    if kind == Kind.GAIN and not all(_has_outcomes([history]) for history in (*together, *alone)):
-        return "not every site has succeeded yet"
+    if kind == Kind.GAIN or (kind == Kind.PROGRESS and run.optima is not None):
+        starts = [history.best_so_far(site)[0] for history in (*together, *alone) for site in history.study.sites]
+        return "" if np.isfinite(starts).all() else "a Gap needs an initial outcome of every site"
     return ""
 
 
 def _is_of_a_round(trial: Trial) -> bool:
     return trial.round is not None and trial.status in (Status.COMPLETE, Status.FAILED)
-
-
-def _has_outcomes(histories: Sequence[History]) -> bool:
-    """Of every site, there is a best."""
-    return all(np.isfinite(history.best_so_far(site)[-1]) for history in histories for site in history.study.sites)
 
 
 def save(figure: Figure, path: Path) -> Path:

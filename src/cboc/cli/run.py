@@ -67,7 +67,8 @@ class Run:
         path = self.journal(how, seed)
         header, trials, _ = read_journal(path)
         with _undamaged(path):
-            study, directions = _study(header["study"]), {site: header["directions"][site] for site in self.study.sites}
+            study = _study(header["study"])
+            directions = {site: header["directions"][site] for site in study.sites}
             for trial in trials.values():
                 study.index(trial.site)
         return History(study, directions, in_order(trials.values()), self.record["earlier"])
@@ -79,16 +80,18 @@ class Run:
 
     @cached_property
     def study(self) -> Study:
+        record = self.record
         with _undamaged(self.directory / RECORD):
-            return _study(self.record["study"])
+            return _study(record["study"])
 
     @cached_property
     def problems(self) -> dict[str, Problem]:
         """The test problems, of the sites that have one."""
+        record, space = self.record, self.study.space
         with _undamaged(self.directory / RECORD):
             return {
-                site: Formula(**source).noiseless(self.study.space, self.record["directions"][site])
-                for site, source in self.record["sources"].items()
+                site: Formula(**source).noiseless(space, record["directions"][site])
+                for site, source in record["sources"].items()
                 if "problem" in source
             }
 

@@ -111,7 +111,12 @@ def draw_curves(ax: Axes, curves: Sequence[Curve]) -> None:
     for curve in curves:
         rounds = np.arange(len(curve.mean))
         ax.fill_between(rounds, curve.low, curve.high, color=curve.colour, alpha=0.16, linewidth=0)
-        look = {"color": curve.colour, "linewidth": 2.2, "solid_capstyle": "round", "marker": marker(curve.mean)}
+        look: dict[str, Any] = {
+            "color": curve.colour,
+            "linewidth": 2.2,
+            "solid_capstyle": "round",
+            "marker": marker(curve.mean),
+        }
         ax.plot(rounds, curve.mean, label=curve.label, **look)
 
 

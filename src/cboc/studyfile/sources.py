@@ -135,7 +135,7 @@ Source = Formula | Script
 def _did(error: BaseException) -> str:
     if isinstance(error, SystemExit):
         return f"called sys.exit({'' if error.code is None else repr(error.code)})"
-    return f"raised {type(error).__name__}: {error}"
+    return " ".join(f"raised {type(error).__name__}: {error}".split())
 
 
 def _is_finite(outcome: Any) -> bool:
