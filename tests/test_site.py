@@ -216,6 +216,14 @@ def test_wrong_settings_are_refused_in_one_sentence(options, complaint):
         make(("x",), site_options=options)
 
 
+@pytest.mark.parametrize("answer", [None, np.zeros(3), lambda X: X.sum(axis=1)])
+def test_a_strategy_that_returns_no_utility_is_named(answer):
+    (x,) = make(("x",), site_options={"strategy": lambda _situation, _rng: answer})
+    finish_initial(x)
+    with pytest.raises(CbocError, match="the strategy of site 'x' has to return a utility"):
+        x.ask()
+
+
 def test_sites_without_any_data_start_together():
     pair = make(initial=0)
     for site in pair:

@@ -222,8 +222,17 @@ class Site:
                 -1, self.study.space.dimension
             )
             situation = Situation(self.dataset, self.study.space, pending, memory)
-            self._utility = (number, self.strategy(situation, rng))
+            self._utility = (number, self._checked(self.strategy(situation, rng)))
         return self._utility[1]
+
+    def _checked(self, utility: Utility) -> Utility:
+        for part in ("__call__", "with_gradient", "log_worth", "anchors"):
+            if not hasattr(utility, part):
+                raise CbocError(
+                    f"the strategy of site '{self.name}' has to return a utility, with {part}; {utility!r} has none. "
+                    "Wrap a function of designs in cboc.utility.Custom."
+                )
+        return utility
 
     @property
     def _next_round(self) -> int:

@@ -35,7 +35,7 @@ class Situation:
 
 Strategy = Callable[[Situation, np.random.Generator], Utility]
 
-FRESH_LOOK = 8  # every so many points the hyper-parameters are searched from another start as well
+FRESH_LOOK = 8  # every so many points, or eighth of them, the hyper-parameters are searched from another start as well
 LOOKS = 2
 
 
@@ -58,7 +58,8 @@ class Bayesian:
         y = np.append(data.score, np.full(len(data.failures), floor))
         sem = np.append(data.sem, np.full(len(data.failures), np.nan))
         warm = situation.warm_start
-        looks = LOOKS if warm is None or len(y) % FRESH_LOOK == 0 else 1
+        interval = max(FRESH_LOOK, len(y) // FRESH_LOOK)
+        looks = LOOKS if warm is None or len(y) % interval == 0 else 1
         start = None if warm is None else np.array(warm)
         gp = fit(X, y, sem=sem, model=self.model, widths=situation.space.widths, warm_start=start, starts=looks)
         return gp.believe(situation.pending) if len(situation.pending) else gp

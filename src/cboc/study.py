@@ -13,6 +13,7 @@ import numpy as np
 
 from cboc.arrays import Array, Mask
 from cboc.consensus import graph as graphs
+from cboc.consensus.matrix import checked
 from cboc.consensus.rules import Fixed, Identity, Leader, Round, Rule, Uniform
 from cboc.errors import CbocError, did_you_mean
 from cboc.space import Space
@@ -116,8 +117,7 @@ class Study:
 
     def matrix(self, round: Round) -> Array:
         """W by the rule, before rebalancing."""
-        rule = cast(Rule, self.rule)
-        return np.asarray(rule(round), dtype=float)
+        return checked(cast(Rule, self.rule)(round), len(self.sites))
 
     def leader(self, round: Round) -> str | None:
         """Who leads, where the rule has a leader."""

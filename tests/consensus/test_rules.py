@@ -119,6 +119,9 @@ def test_one_site_alone_is_the_identity_under_every_rule():
         ([[0.5, 0.5], [0.6, 0.4]], "column 0 sums to 1.1"),
         ([[1.5, -0.5], [-0.5, 1.5]], "no negative weights"),
         ([[1.0, 0.0]], "1 x 1; this one has shape"),
+        ([[1.0], [0.5, 0.5]], "is rows of numbers"),
+        ("W", "is rows of numbers"),
+        (None, "1 x 1; this one has shape"),
         ([[np.nan, 1.0], [1.0, 0.0]], "finite weights"),
     ],
 )

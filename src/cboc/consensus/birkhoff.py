@@ -19,7 +19,7 @@ def decompose(W: Array, tolerance: float = 1e-9) -> list[tuple[float, Array]]:
     """
     from scipy.optimize import linear_sum_assignment  # here: this is an analysis tool, and the import is slow
 
-    rest = checked(W, len(W)).copy()
+    rest = checked(W).copy()
     parts: list[tuple[float, Array]] = []
     while rest.max() > tolerance:
         cost = np.where(rest > tolerance / len(W) ** 2, -np.log(np.maximum(rest, 1e-300)), 1e6)

@@ -28,9 +28,15 @@ def is_doubly_stochastic(W: Array, tolerance: float = 1e-9) -> bool:
     return bool((-tolerance <= W).all() and np.abs(sums - 1.0).max() <= tolerance)
 
 
-def checked(W: Array, sites: int) -> Array:
-    """W itself, or one sentence about what is wrong with it."""
-    W = np.asarray(W, dtype=float)
+def checked(given: object, sites: int | None = None) -> Array:
+    """The matrix as an array, or one sentence about what is wrong with it."""
+    try:
+        W = np.asarray(given, dtype=float)
+    except (TypeError, ValueError):
+        raise CbocError(
+            f"a consensus matrix is rows of numbers, as many as there are sites; {given!r} is not."
+        ) from None
+    sites = len(np.atleast_1d(W)) if sites is None else sites
     if W.shape != (sites, sites):
         raise CbocError(f"a consensus matrix for {sites} sites is {sites} x {sites}; this one has shape {W.shape}.")
     if not np.isfinite(W).all():

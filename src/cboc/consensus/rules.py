@@ -115,9 +115,8 @@ class Fixed:
     needs_rewards = False
 
     def __post_init__(self) -> None:
-        W = np.asarray(self.matrix, dtype=float)
-        checked(W, len(W))
+        W = checked(self.matrix)
         object.__setattr__(self, "matrix", tuple(map(tuple, W.tolist())))
 
     def __call__(self, round: Round) -> Array:
-        return checked(np.array(self.matrix), round.sites)
+        return checked(self.matrix, round.sites)

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 
 from cboc.arrays import Array
-from cboc.consensus.matrix import WEIGHT_ONE, Whole, checked, mix, rebalance, whole_weights
+from cboc.consensus.matrix import WEIGHT_ONE, Whole, mix, rebalance, whole_weights
 from cboc.consensus.rules import Round
 from cboc.errors import CbocError
 from cboc.messages import Design, Proposal
@@ -189,8 +189,7 @@ class Ledger:
     def matrix(self, round: int) -> Array:
         """W of a closed round, rebalanced for the graph and for who was absent."""
         known = self.known(round)
-        W = checked(self.study.matrix(known), known.sites)
-        return rebalance(W, self.study.links & np.outer(known.present, known.present))
+        return rebalance(self.study.matrix(known), self.study.links & np.outer(known.present, known.present))
 
     def design(self, site: str, round: int) -> Design | None:
         """Where the consensus puts this site, or None while the round is open."""

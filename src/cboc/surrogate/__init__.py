@@ -1,0 +1,26 @@
+"""The exact Gaussian process, one idea per file.
+
+kernels.py   Matern-5/2 and squared exponential, as functions of r²
+priors.py    of the hyper-parameters
+outcomes.py  from outcomes to the standardised scale, and back
+fitting.py   hyper-parameters by maximum a posteriori; the paper's model as a preset
+gp.py        the posterior, and what is read from it
+"""
+
+from cboc.surrogate.fitting import PAPER, Model, build, fit
+from cboc.surrogate.gp import GP
+from cboc.surrogate.kernels import matern52, squared_exponential
+from cboc.surrogate.outcomes import compressed, raw, standardised
+
+__all__ = [
+    "GP",
+    "PAPER",
+    "Model",
+    "build",
+    "compressed",
+    "fit",
+    "matern52",
+    "raw",
+    "squared_exponential",
+    "standardised",
+]

@@ -24,6 +24,7 @@ from cboc.surrogate.kernels import Kernel, matern52
 from cboc.surrogate.outcomes import Outcomes, compressed, raw
 from cboc.surrogate.priors import Gamma, LogNormal, Prior, dimension_scaled, gamma_3_6
 
+STRIDE = 0.1  # the first step from a warm start, in log units: hyper-parameters move little from round to round
 TOLERANCE = 1e-5  # of L-BFGS-B, relative to the log posterior: well inside 0.01 for any n in use
 
 
@@ -206,29 +207,33 @@ class Objective:
         signal = [] if self.model.outputscale is None else [log(self.model.outputscale.mode)]
         return np.array([*(log(self.prior.mode) - self.log_widths), *signal, log(self.model.noise.mode)])
 
-    def starts(self, warm_start: Array | None, count: int) -> Array:
-        """The warm start if there is one, the priors' mode, a short-range one, then the mode disturbed; never random.
+    def starts(self, warm_start: Array | None, count: int) -> list[tuple[Array, float]]:
+        """(θ, stride): the warm start if there is one, the priors' mode, a short-range one, then the mode disturbed.
 
         A warm start that another model left, with more or fewer hyper-parameters, is no use and left out.
         """
         short = self.mode - np.append(np.full(self.dimension, log(2.0)), np.zeros(len(self.mode) - self.dimension))
-        rng = np.random.default_rng(0)
-        disturbed = (self.mode + rng.normal(0.0, 1.0, len(self.mode)) for _ in range(count))
-        is_warm = warm_start is not None and warm_start.shape == self.mode.shape and np.isfinite(warm_start).all()
-        rows = [warm_start, short, self.mode, *disturbed] if is_warm else [self.mode, short, *disturbed]
+        rng = np.random.default_rng(0)  # the same for everybody: a fit is a function of the data
+        disturbed = [self.mode + rng.normal(0.0, 1.0, len(self.mode)) for _ in range(count)]
+        cold = [(theta, 1.0) for theta in (self.mode, short, *disturbed)]
+        if warm_start is not None and warm_start.shape == self.mode.shape and np.isfinite(warm_start).all():
+            cold = [(warm_start, STRIDE), cold[1], cold[0], *cold[2:]]
         lower, upper = np.array(self.bounds).T
-        starts: Array = np.clip(np.array(rows[:count]), lower, upper)
-        return starts
+        return [(np.clip(theta, lower, upper), stride) for theta, stride in cold[:count]]
 
     def minimise(self, warm_start: Array | None, count: int) -> tuple[Array, float]:
         """The best θ and its -log posterior."""
+        return min((self._descend(*start) for start in self.starts(warm_start, count)), key=lambda result: result[1])
+
+    def _descend(self, theta: Array, stride: float) -> tuple[Array, float]:
+        """L-BFGS-B in θ/stride, because its first step has length 1 there."""
         from scipy.optimize import minimize  # here, because it takes half a second to import
 
-        results = [
-            minimize(
-                self, theta, jac=True, method="L-BFGS-B", bounds=self.bounds, options={"ftol": TOLERANCE, "gtol": 1e-2}
-            )
-            for theta in self.starts(warm_start, count)
-        ]
-        best = min(results, key=lambda result: float(result.fun))
-        return best.x, float(best.fun)
+        def scaled(z: Array) -> tuple[float, Array]:
+            value, gradient = self(stride * z)
+            return value, stride * gradient
+
+        bounds = [(low / stride, high / stride) for low, high in self.bounds]
+        options = {"ftol": TOLERANCE, "gtol": 1e-2 * stride}
+        result = minimize(scaled, theta / stride, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
+        return stride * result.x, float(result.fun)

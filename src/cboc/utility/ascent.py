@@ -45,7 +45,7 @@ def ascend(
     """
     points = np.clip(starts, lower, upper)
     values, g = _look(objective, points)
-    low, high = np.broadcast_to(lower, points.shape), np.broadcast_to(upper, points.shape)
+    low, high = np.atleast_2d(lower), np.atleast_2d(upper)
     live, x, f = np.arange(len(points)), points.copy(), values.copy()
     H, a, is_fresh = _first_metric(g), np.ones(len(x)), np.ones(len(x), dtype=bool)
     best = np.fmax.reduce(f, initial=-np.inf)
@@ -57,9 +57,9 @@ def ascend(
         moving = (promise * a > tolerance) & (is_fresh | (f + race * promise >= best))  # False where anything is NaN
         if not moving.all():
             points[live], values[live] = x, f
-            live, x, f, g, H, a, p, low, high, is_fresh, free = (
-                part[moving] for part in (live, x, f, g, H, a, p, low, high, is_fresh, free)
-            )
+            if len(low) > 1:
+                low, high = low[moving], high[moving]
+            live, x, f, g, H, a, p, is_fresh, free = (part[moving] for part in (live, x, f, g, H, a, p, is_fresh, free))
             if len(live) == 0:
                 break
         trial = np.clip(x + a[:, None] * p, low, high)

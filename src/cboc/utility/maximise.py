@@ -24,7 +24,7 @@ from cboc.utility.utility import Utility
 ANCHORS = 4  # designs around which the cloud is drawn
 NEAREST, FARTHEST = 1e-3, 0.2  # the cloud's radii, log-uniform between
 TOLERANCE = 1e-3  # of a climb, relative to the utility's scale
-RACE = 30.0  # a climb is given up when so many times its promise would not reach the best one
+RACE = 15.0  # a climb is given up when so many times its promise would not reach the best one
 COMBINATIONS = 64  # up to so many discrete combinations are each climbed from
 ENUMERATED = 4096  # up to so many designs, where all parameters are discrete, are all looked at
 SWEEPS = 10  # of alternating discrete moves
@@ -115,7 +115,9 @@ def _climb(utility: Utility, starts: Array, space: Space, scale: float) -> tuple
     fixed = is_fixed(space)
     if fixed.all():
         return starts, utility(starts)
-    lower, upper = np.where(fixed, starts, 0.0), np.where(fixed, starts, 1.0)
+    lower, upper = np.zeros((1, len(fixed))), np.ones((1, len(fixed)))
+    if fixed.any() or not space.is_box:
+        lower, upper = np.where(fixed, starts, 0.0), np.where(fixed, starts, 1.0)
     if space.is_box:
         return ascend(utility.with_gradient, starts, lower, upper, tolerance=TOLERANCE * scale, race=RACE)
     boxes = zip(starts, lower, upper, strict=True)
