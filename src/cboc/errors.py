@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 
 class CbocError(ValueError):
@@ -15,3 +16,12 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     known = list(known)
     close = difflib.get_close_matches(name, known, n=1)
     return f"did you mean '{close[0]}'?" if close else f"known: {', '.join(known)}."
+
+
+@contextmanager
+def at(place: str) -> Iterator[None]:
+    """Puts the place in front of what went wrong there."""
+    try:
+        yield
+    except CbocError as error:
+        raise CbocError(f"{place}: {error}") from None

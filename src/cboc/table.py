@@ -11,13 +11,12 @@ import io
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cboc.arrays import Array
-from cboc.errors import CbocError, did_you_mean
+from cboc.errors import CbocError, at, did_you_mean
 from cboc.space import Space
 
 if TYPE_CHECKING:
@@ -49,13 +48,13 @@ def read_csv(path: str | PathLike[str], space: Space, outcome: str) -> list[Row]
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
     lines = _lines(reader, path)
     columns = [name.strip() for name in next(lines, [])]
-    with _at(f"{path}, line 1"):
+    with at(f"{path}, line 1"):
         _check_columns(columns, space, outcome)
     rows = []
     for cells in lines:
         if any(cell.strip() for cell in cells):
             place = f"{path}, line {reader.line_num}"
-            with _at(place):
+            with at(place):
                 texts = _named(columns, cells, delimiter)
             rows.append(_row(_values(texts, space, outcome, place), space, outcome, place))
     return rows
@@ -75,7 +74,7 @@ def read_frame(frame: Any, space: Space, outcome: str) -> list[Row]:
     """Rows of a pandas DataFrame."""
     pandas = _pandas("from_frame")
     columns = [str(name).strip() for name in frame.columns]
-    with _at("the frame"):
+    with at("the frame"):
         _check_columns(columns, space, outcome)
     rows = []
     for i, cells in enumerate(frame.itertuples(index=False, name=None)):
@@ -160,10 +159,10 @@ def _values(texts: Mapping[str, str], space: Space, outcome: str, place: str) ->
     """Natural values of the cells of a text file."""
     values: dict[str, Any] = {"status": texts.get("status") or None}
     for name, parameter in space.parameters.items():
-        with _at(f"{place}, column {name}"):
+        with at(f"{place}, column {name}"):
             values[name] = parameter.read(texts[name]) if texts[name] else None
     for name in (outcome, "sem"):
-        with _at(f"{place}, column {name}"):
+        with at(f"{place}, column {name}"):
             values[name] = _number(texts[name]) if texts.get(name) else None
     return values
 
@@ -177,21 +176,21 @@ def _number(text: str) -> float:
 
 def _row(values: Mapping[str, Any], space: Space, outcome: str, place: str) -> Row:
     for name, parameter in space.parameters.items():
-        with _at(f"{place}, column {name}"):
+        with at(f"{place}, column {name}"):
             if values[name] is None:
                 raise CbocError("expected a value, but the cell is empty.")
             parameter.to_unit(values[name])
-    with _at(place):
+    with at(place):
         x = space.to_unit({name: values[name] for name in space.names})
-    with _at(f"{place}, column status"):
+    with at(f"{place}, column status"):
         status = _status(values.get("status"), values[outcome])
     if status == "failed":
         return Row(x, None)
-    with _at(f"{place}, column {outcome}"):
+    with at(f"{place}, column {outcome}"):
         y = _finite(values[outcome])
     if values.get("sem") is None:
         return Row(x, y)
-    with _at(f"{place}, column sem"):
+    with at(f"{place}, column sem"):
         return Row(x, y, _finite(values["sem"], least=0.0))
 
 
@@ -213,15 +212,6 @@ def _finite(value: Any, least: float = -math.inf) -> float:
         wanted = "a finite number" if least < 0 else "a finite number that is not negative"
         raise CbocError(f"expected {wanted}, but {value!r} came; leave the cell empty if there is none.")
     return number
-
-
-@contextmanager
-def _at(place: str) -> Iterator[None]:
-    """Puts the place in front of what went wrong there."""
-    try:
-        yield
-    except CbocError as error:
-        raise CbocError(f"{place}: {error}") from None
 
 
 def _pandas(caller: str) -> Any:

@@ -12,14 +12,14 @@ from typing import Any, cast, get_args
 
 from cboc.consensus.gate import Gate
 from cboc.data import Dataset, Direction
-from cboc.errors import CbocError, did_you_mean
+from cboc.errors import CbocError, at, did_you_mean
 from cboc.history import History
 from cboc.loop import Experiment, simulate
 from cboc.problems.problem import Problem
 from cboc.space import Space
 from cboc.strategy import UTILITIES, Bayesian, Strategy, default, paper
 from cboc.study import RULES, Study
-from cboc.studyfile.section import AMOUNT, COUNT, NUMBER, TEXT, TEXTS, WHOLE, Kind, Section, at
+from cboc.studyfile.section import AMOUNT, COUNT, NUMBER, TEXT, TEXTS, WHOLE, Kind, Section
 from cboc.studyfile.sources import Formula, Script, Source
 from cboc.trial import Trial
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -81,12 +80,3 @@ def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return f'"{value}"' if isinstance(value, str) else repr(value)
-
-
-@contextmanager
-def at(place: str) -> Iterator[None]:
-    """Puts the place in front of what went wrong there."""
-    try:
-        yield
-    except CbocError as error:
-        raise CbocError(f"{place}: {error}") from None
