@@ -109,7 +109,7 @@ class Journal:
 
     def __init__(self, path: str | Path, header: dict[str, Any]) -> None:
         self.path = Path(path)
-        self.header = {"format": FORMAT, **header}
+        self.header: dict[str, Any] = json.loads(json.dumps({"format": FORMAT, **header}))  # as it reads back
         self._trials: dict[tuple[str, int], Trial] = {}
         if self.path.exists() and self.path.stat().st_size > 0:
             self._read()
@@ -121,10 +121,8 @@ class Journal:
     def _read(self) -> None:
         """Read it all back, and cut off what a kill left unfinished."""
         header, trials, length = read_journal(self.path)
-        if header != json.loads(json.dumps(self.header)):
-            changed = sorted(
-                k for k in {*header, *self.header} if header.get(k) != json.loads(json.dumps(self.header)).get(k)
-            )
+        if header != self.header:
+            changed = sorted(k for k in {*header, *self.header} if header.get(k) != self.header.get(k))
             raise CbocError(
                 f"{self.path} belongs to another study (it differs in: {', '.join(changed)}); "
                 "choose another file, or start it anew."

@@ -69,26 +69,24 @@ class Site:
         save: Callable[[Trial], None] | None = None,
     ) -> None:
         study.index(name)
+        if direction not in ("maximise", "minimise"):
+            raise CbocError(f"site '{name}': direction is 'maximise' or 'minimise'; this is {direction!r}.")
         self.study, self.name, self.network, self.direction = study, name, network, direction
         self.strategy = default() if strategy is None else strategy
         self.gate, self.seed, self.stop_below = gate, seed, stop_below
-        self.data = Dataset.empty(study.space.dimension) if data is None else data
+        self.data = Dataset.empty(study.space.dimension, direction=direction) if data is None else data
         wanted = 5 * len(study.space.names) if initial is None else initial
-        self._check(has_data=data is not None, initial=wanted)
-        if data is None:
-            self.data = Dataset.empty(study.space.dimension, direction=direction)
+        self._check(wanted)
         self.initial = max(0, wanted - len(self.data))
         self.trials: list[Trial] = list(trials)
         self._save = save
         self._utility: tuple[int, Utility] | None = None  # of the proposal with this number
         self._dataset: Dataset | None = None  # of the trials as they are now
 
-    def _check(self, has_data: bool, initial: object) -> None:
+    def _check(self, initial: object) -> None:
         """One sentence for whatever is wrong with the site's settings."""
         who, space = f"site '{self.name}'", self.study.space
         functions = {"gate": (self.gate, "Gate(0.5)"), "strategy": (self.strategy, "Bayesian()")}
-        if self.direction not in ("maximise", "minimise"):
-            raise CbocError(f"{who}: direction is 'maximise' or 'minimise'; this is {self.direction!r}.")
         for what, (value, example) in functions.items():
             if isinstance(value, type) or not callable(value):
                 raise CbocError(f"{who}: a {what} is a function, such as {example}; {value!r} is not.")
@@ -97,7 +95,7 @@ class Site:
                 raise CbocError(f"{who}: {what} is a whole number from 0; this is {number!r}.")
         if not isinstance(self.stop_below, int | float) or not self.stop_below >= 0.0:
             raise CbocError(f"{who}: stop_below is a number from 0; this is {self.stop_below!r}.")
-        if has_data and self.data.direction != self.direction:
+        if self.data.direction != self.direction:
             raise CbocError(f"{who} is to {self.direction}, but its data say {self.data.direction}; make them agree.")
         if self.data.dimension != space.dimension:
             raise CbocError(f"{who} has data with {self.data.dimension} coordinates; the study has {space.dimension}.")

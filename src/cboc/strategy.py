@@ -62,7 +62,7 @@ class Bayesian:
         looks = LOOKS if warm is None or len(y) % interval == 0 else 1
         start = None if warm is None else np.array(warm)
         gp = fit(X, y, sem=sem, model=self.model, widths=situation.space.widths, warm_start=start, starts=looks)
-        return gp.believe(situation.pending) if len(situation.pending) else gp
+        return gp.believe(situation.pending)
 
     def __call__(self, situation: Situation, rng: np.random.Generator) -> Utility:
         return self.utility(self.surrogate(situation), rng)

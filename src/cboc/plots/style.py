@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 # From the colour-blind-safe palette of Okabe and Ito, and greys.
 TOGETHER = "#D55E00"
 ALONE = "#6F6F6F"
-OTHER = "#0072B2"
 INK = "#222222"
 FAINT = "#DDDDDD"
 
