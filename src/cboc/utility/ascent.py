@@ -5,7 +5,7 @@ objective sees one matrix of points:
 
     free    coordinates not pressed against their bound by the gradient
     p       = H g on the free coordinates, 0 elsewhere              (Bertsekas 1982: a descent direction on the box)
-    trial   = clip(x + a p)
+    trial   = clip(x + a p), no coordinate moving by more than LONGEST_STEP: on a plateau H g can cross the whole box
     accept  if f(trial) >= f + 1e-4 gᵀ(trial - x), then BFGS update of H with s = trial - x and y = g - g(trial) on the
             free coordinates: what the gradient does at the bounds tells nothing about the face that is walked on
     reject  otherwise, a to the maximum of the parabola through f, its slope and f(trial)
@@ -24,6 +24,7 @@ from cboc.arrays import Array, Mask
 Objective = Callable[[Array], tuple[Array, Array]]  # (b, D) -> values (b,), gradients (b, D)
 
 FIRST_STEP = 0.1  # of the longest component, in units of the box
+LONGEST_STEP = 0.3  # likewise
 SUFFICIENT = 1e-4  # Armijo
 
 
@@ -36,7 +37,7 @@ def ascend(
     *,
     tolerance: float = 1e-3,
     race: float = np.inf,
-    steps: int = 100,
+    steps: int = 60,
 ) -> tuple[Array, Array]:
     """The points (B, D) that the starts (B, D) climb to, and their values (B,).
 
@@ -62,6 +63,7 @@ def ascend(
             live, x, f, g, H, a, p, is_fresh, free = (part[moving] for part in (live, x, f, g, H, a, p, is_fresh, free))
             if len(live) == 0:
                 break
+        a = np.minimum(a, LONGEST_STEP / np.abs(p).max(axis=1))
         trial = np.clip(x + a[:, None] * p, low, high)
         f_trial, g_trial = _look(objective, trial)
         s = trial - x

@@ -34,17 +34,27 @@ def phi(z: Array) -> Array:
 
 def log_h(z: Array) -> tuple[Array, Array]:
     """log h(z) and its derivative h'/h = Φ/h, for any z."""
-    near = np.maximum(z, -1.0)
-    cdf = ndtr(near)
-    h = phi(near) + near * cdf
-    far = np.minimum(z, -1.0)
-    mills = sqrt(pi / 2) * erfcx(far * -sqrt(0.5))
-    square = far * far
-    # 1 + z m cancels like 1/z²; past z = -1e4 its expansion is exact to machine precision
-    rest = np.where(far > -1e4, 1.0 + far * mills, (1.0 - 3.0 / square) / square)
     is_near = z > -1.0
-    value = np.where(is_near, np.log(h), -0.5 * square - HALF_LOG_TAU + np.log(rest))
-    return value, np.where(is_near, cdf / h, mills / rest)
+    if is_near.all():
+        return _log_h_near(z)
+    if not is_near.any():
+        return _log_h_far(z)
+    near, far = _log_h_near(np.maximum(z, -1.0)), _log_h_far(np.minimum(z, -1.0))
+    return np.where(is_near, near[0], far[0]), np.where(is_near, near[1], far[1])
+
+
+def _log_h_near(z: Array) -> tuple[Array, Array]:
+    cdf = ndtr(z)
+    h = phi(z) + z * cdf
+    return np.log(h), cdf / h
+
+
+def _log_h_far(z: Array) -> tuple[Array, Array]:
+    mills = sqrt(pi / 2) * erfcx(z * -sqrt(0.5))
+    square = z * z
+    # 1 + z m cancels like 1/z²; past z = -1e4 its expansion is exact to machine precision
+    rest = np.where(z > -1e4, 1.0 + z * mills, (1.0 - 3.0 / square) / square)
+    return -0.5 * square - HALF_LOG_TAU + np.log(rest), mills / rest
 
 
 @dataclass(frozen=True)
