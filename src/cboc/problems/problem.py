@@ -1,17 +1,27 @@
-"""A test problem is a value: a name, a space, a function, and which way is better."""
+"""A test problem is a value: a name, a space, a function, which way is better, and what is known of its optimum."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from cboc.arrays import Array
 from cboc.data import Direction
+from cboc.errors import CbocError
+from cboc.problems.heterogeneity import Heterogeneity
+from cboc.problems.noise import Noise
+from cboc.problems.search import lowest, sample
+from cboc.problems.version import Function, Version
 from cboc.space import Space
+
+FLAT = 1e-6  # of the depth of the common problem
+
+Point = tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -20,44 +30,90 @@ class Problem:
 
     name: str
     space: Space
-    function: Callable[[Array], Array]  # (n, d) natural units -> (n,)
+    function: Function  # (n, d) natural units -> (n,)
     direction: Direction = "minimise"
-    known_optimum: float | None = None
+    known_optimum: float | None = None  # y*, the best value inside the box
+    # (m, d), natural units: where f as published has its optimum; they move along with f, perhaps out of the box
+    optimisers: Array = field(default_factory=lambda: np.empty((0, 0)), compare=False, repr=False)
+    is_global: bool = False  # is there nothing better outside the box as published, so that y* moves along, too?
+    heterogeneity: Heterogeneity = field(default_factory=Heterogeneity)
+    noise: Noise | None = None
+
+    def __post_init__(self) -> None:
+        places, d = np.array(self.optimisers, dtype=float), len(self.space.names)
+        if places.size == 0:
+            places = np.empty((0, d))
+        if places.ndim != 2 or places.shape[1] != d:
+            raise CbocError(f"optimisers of '{self.name}' have the shape (m, {d}), but {places.shape} came.")
+        places.setflags(write=False)
+        object.__setattr__(self, "optimisers", places)
 
     def __call__(self, design: dict[str, Any]) -> float:
-        return float(self.function(np.array([[design[name] for name in self.space.names]], dtype=float))[0])
+        """One measurement, with its noise if the problem is noisy."""
+        x = np.array([design[name] for name in self.space.names], dtype=float)
+        exact = float(self.function(x[None])[0])
+        return exact if self.noise is None else exact + self.noise(self.name, x)
 
     def values(self, X: Array) -> Array:
-        """At designs of the unit cube (n, D)."""
+        """At designs of the unit cube (n, D), without noise."""
         return self.function(self.space.array_from_unit(X))
 
     @cached_property
     def optimum(self) -> float:
-        """y*, the best value inside the box."""
-        return self.known_optimum if self.known_optimum is not None else self._search()
+        """y*, the best value inside the box: known, or found by a search (grids and constraints are not looked at)."""
+        if self.known_optimum is not None:
+            return self.known_optimum
+        version = Version.of(self.function)
+        sign = (1.0 if self.direction == "minimise" else -1.0) * (1.0 if version.scale >= 0 else -1.0)
+        search = _lowest if isinstance(version.common, Hashable) else _lowest.__wrapped__
+        low, high, *hints = map(tuple, np.vstack([*self.box, self.optimisers]).tolist())
+        extreme = sign * search(replace(version, scale=sign, offset=0.0), low, high, tuple(hints))
+        return version.scale * extreme + version.offset
 
-    def _search(self) -> float:
-        """Many samples, the best of them polished by L-BFGS-B."""
-        from scipy.optimize import minimize
+    @cached_property
+    def depth(self) -> float:
+        """What there is to find: |median - y*|, the median over a Sobol' sample of the box."""
+        return abs(float(np.median(self.function(sample(*self.box)))) - self.optimum)
 
-        sign = 1.0 if self.direction == "minimise" else -1.0
-        X = self.space.sample(8192, np.random.default_rng(0))
-        values = sign * self.values(X)
-        bounds = [(0.0, 1.0)] * self.space.dimension
+    @cached_property
+    def is_flat(self) -> bool:
+        """Nothing to find? The depth is at most a1 · 1e-6 of the depth of f itself in the same box."""
+        version = Version.of(self.function)
+        common = replace(
+            self, function=version.common, known_optimum=None, optimisers=self.optimisers + np.array(version.shift)
+        )
+        return self.depth <= FLAT * abs(version.scale) * common.depth
 
-        def objective(x: Array) -> float:
-            return sign * float(self.values(np.clip(x, 0.0, 1.0)[None])[0])
+    @cached_property
+    def box(self) -> tuple[Array, Array]:  # (d,) each
+        """Its lowest and its highest corner, in natural units."""
+        low, high = self.space.array_from_unit(np.repeat([[0.0], [1.0]], self.space.dimension, axis=1))
+        return low, high
 
-        starts = X[np.argsort(values, kind="stable")[:50]]
-        ends = [minimize(objective, x, method="L-BFGS-B", bounds=bounds).fun for x in starts]
-        return sign * float(min(ends))
+
+def heterogeneous(problem: Problem, scale: float, offset: float, shift: ArrayLike) -> Problem:
+    """One site's version of a common problem: f_k(x) = a1 f(x + a3) + a2  (Sec. 5.1), inside the same box.
+
+    The shift a3 is one number, or one for each dimension. Where an optimiser stays in the box, y* is known exactly.
+    """
+    version = Version.of(problem.function).again(scale, offset, shift)
+    if scale <= 0.0:  # best and worst change places
+        return replace(problem, function=version, known_optimum=None, optimisers=np.empty((0, 0)))
+    moved = problem.optimisers - np.asarray(shift, dtype=float)
+    is_known = not np.any(shift) or (problem.is_global and _is_one_inside(moved, *problem.box))
+    known = scale * problem.known_optimum + offset if is_known and problem.known_optimum is not None else None
+    return replace(problem, function=version, known_optimum=known, optimisers=moved)
 
 
-def heterogeneous(problem: Problem, scale: float, offset: float, shift: float) -> Problem:
-    """One site's version of a common problem: f_k(x) = a1 f(x + a3) + a2  (Sec. 5.1), inside the same box."""
+def noisy(problem: Problem, sd: float, seed: int) -> Problem:
+    """Measurements with N(0, sd²) noise that is a function of seed, name and design; `values` and y* stay exact."""
+    return replace(problem, noise=Noise(sd, seed))
 
-    def function(X: Array) -> Array:
-        return scale * problem.function(X + shift) + offset
 
-    is_same = (scale, offset, shift) == (1.0, 0.0, 0.0)
-    return Problem(problem.name, problem.space, function, problem.direction, problem.known_optimum if is_same else None)
+def _is_one_inside(places: Array, low: Array, high: Array) -> bool:
+    return bool(((places >= low) & (places <= high)).all(axis=1).any())
+
+
+@lru_cache(maxsize=2**14)  # a benchmark makes the same sites again for every method
+def _lowest(function: Version, low: Point, high: Point, hints: tuple[Point, ...]) -> float:
+    return lowest(function, np.array(low), np.array(high), np.array(hints))
