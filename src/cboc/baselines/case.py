@@ -1,0 +1,49 @@
+"""A case: what every method is given alike, so that only the method makes the difference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.data import Dataset
+from cboc.problems.problem import Problem
+from cboc.space import Space
+from cboc.strategy import Bayesian
+
+
+@dataclass(frozen=True)
+class Case:
+    """K sites with their problems and their initial outcomes, T rounds, one seed, one surrogate."""
+
+    problems: tuple[Problem, ...]  # of the sites, (K,)
+    initial: tuple[Dataset, ...]  # likewise: the same for every method
+    horizon: int  # T
+    seed: int
+    strategy: Bayesian  # surrogate and utility of every site
+
+    @property
+    def sites(self) -> int:
+        return len(self.problems)
+
+    @property
+    def space(self) -> Space:
+        return self.problems[0].space
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(f"site {k + 1}" for k in range(self.sites))
+
+    def rng(self, *place: int) -> np.random.Generator:
+        """The randomness of one place in the run, such as (site, round): a function of the seed and it alone."""
+        return np.random.default_rng([self.seed, *place])
+
+    def experiment(self, site: int, x: Array) -> float:
+        """The outcome of a design of the unit cube (D,) at a site, as the site would measure it."""
+        return self.problems[site](self.space.from_unit(x))
+
+
+Method = Callable[[Case], Array]
+"""From a case to the designs that the sites run, round by round: (K, T, D) in the unit cube."""
