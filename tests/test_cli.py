@@ -17,10 +17,11 @@ import pytest
 from typer.testing import CliRunner
 
 import cboc
+from cboc.claim import only_writer
 from cboc.cli import demo
 from cboc.cli import simulate as simulation
 from cboc.cli.app import app
-from cboc.cli.run import Run, begin, only_writer
+from cboc.cli.run import Run, begin
 from cboc.errors import CbocError
 from cboc.history import read_journal
 from cboc.loop import simulate
@@ -216,7 +217,7 @@ def test_fresh_forgets_the_journals_and_nothing_else(here):
 
 
 def test_only_one_process_writes_a_journal(here, monkeypatch):
-    monkeypatch.setattr("cboc.cli.run.PATIENCE", 0.1)
+    monkeypatch.setattr("cboc.claim.PATIENCE", 0.1)
     with (
         only_writer(here / "journal.jsonl"),
         pytest.raises(CbocError, match="another process is writing"),

@@ -57,12 +57,29 @@ class Paired:
 
     difference: float
     error: float
+    seeds: int
+
+    @property
+    def margin(self) -> float:
+        """Half the width of the 95 % confidence interval: t₀.₉₇₅ with n - 1 degrees of freedom, times the error."""
+        from scipy.special import stdtrit
+
+        return float(stdtrit(self.seeds - 1, 0.975) * self.error) if self.seeds > 1 else float("nan")
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return self.difference - self.margin, self.difference + self.margin
 
 
 def paired(one: ArrayLike, other: ArrayLike) -> Paired:
     """One minus the other, seed by seed."""
     differences = np.asarray(one, dtype=float) - np.asarray(other, dtype=float)
-    return Paired(float(differences.mean()), float(standard_error(differences)))
+    return Paired(float(differences.mean()), float(standard_error(differences)), len(differences))
+
+
+def harm_rate(one: ArrayLike, other: ArrayLike, tolerance: float = 0.01) -> float:
+    """The share of sites that end worse than in the other by more than the tolerance."""
+    return float((np.asarray(one, dtype=float) < np.asarray(other, dtype=float) - tolerance).mean())
 
 
 def standard_error(values: ArrayLike) -> Array:

@@ -13,8 +13,8 @@ from rich.console import Console
 from typer.core import TyperGroup
 
 from cboc import __version__, plots, studyfile
+from cboc.cli import bench, pictures
 from cboc.cli import demo as demonstration
-from cboc.cli import pictures
 from cboc.cli import simulate as simulation
 from cboc.cli.export import best_rows, trial_rows
 from cboc.cli.run import Run, begin
@@ -68,6 +68,8 @@ app = typer.Typer(
     help="Better designs in fewer experiments, together, without sharing outcomes. "
     "Start with `cboc demo`, or with `cboc init` and `cboc simulate study.toml`.",
 )
+
+app.add_typer(bench.app, name="bench")
 
 RunDirectory = Annotated[Path, typer.Argument(metavar="RUN", help="The directory that `cboc simulate` wrote.")]
 RowFormat = Annotated[Format, typer.Option(help="How to print the rows.")]

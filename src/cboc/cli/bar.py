@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Protocol
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-Advance = Callable[[str], None]
+
+class Advance(Protocol):
+    """To call after every experiment, or after many, with something to say or nothing."""
+
+    def __call__(self, news: str, experiments: int = 1) -> None: ...
 
 
 @contextmanager
 def bar(total: int, done: int = 0) -> Iterator[Advance]:
-    """A function to call after every experiment, with something to say or nothing."""
+    """A bar on a terminal, nothing elsewhere."""
     columns = (
         BarColumn(),
         MofNCompleteColumn(),
@@ -25,8 +30,8 @@ def bar(total: int, done: int = 0) -> Iterator[Advance]:
     with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task("", total=total, completed=done, news="")
 
-        def advance(news: str) -> None:
-            progress.advance(task)
+        def advance(news: str, experiments: int = 1) -> None:
+            progress.advance(task, experiments)
             if news:
                 progress.update(task, news=news)
 

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from time import monotonic, sleep
 from typing import Any
 from zlib import crc32
 
@@ -26,7 +25,6 @@ from cboc.trial import Trial
 
 RECORD = "run.json"
 TOGETHER, ALONE = "together", "alone"
-PATIENCE = 2.0  # seconds: so long a worker may outlive a parent that was killed
 
 
 @dataclass(frozen=True)
@@ -208,26 +206,3 @@ def _undamaged(path: Path) -> Iterator[None]:
         yield
     except (KeyError, TypeError, AttributeError, ValueError):
         raise CbocError(f"{path} is damaged; restore it, or start the run anew with --fresh.") from None
-
-
-@contextmanager
-def only_writer(path: Path) -> Iterator[None]:
-    """Nobody else writes this journal meanwhile; the claim ends with the process, however that ends."""
-    try:
-        import fcntl
-    except ImportError:  # Windows
-        yield
-        return
-    deadline = monotonic() + PATIENCE
-    with path.open("ab") as file:
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except OSError:
-                if monotonic() > deadline:
-                    raise CbocError(
-                        f"another process is writing {path}; wait until it ends, or choose another --out."
-                    ) from None
-                sleep(0.05)
-        yield

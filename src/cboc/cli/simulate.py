@@ -12,8 +12,9 @@ import numpy as np
 
 from cboc import studyfile
 from cboc.arrays import Array
+from cboc.claim import only_writer
 from cboc.cli.bar import bar
-from cboc.cli.run import ALONE, TOGETHER, Run, only_writer
+from cboc.cli.run import ALONE, TOGETHER, Run
 from cboc.cli.show import Row
 from cboc.cli.workers import Report, run_all
 from cboc.errors import CbocError

@@ -1,0 +1,1 @@
+"""The evidence: the paper's experiments, its rivals, and what they measure."""

@@ -1,0 +1,118 @@
+"""One run of one method: a job for a worker, and the row it leaves.
+
+Everything in a row follows from the job alone, whoever runs it and when; what does not (the CPU time) is kept apart.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.baselines.case import Case
+from cboc.bench.methods import method, surrogate
+from cboc.bench.scenario import Kind, Scenario
+
+DIGITS, CURVE_DIGITS = 6, 4  # of the numbers per site, and of those per round
+
+
+@dataclass(frozen=True, order=True)
+class Job:
+    """A scenario, a surrogate, a method and a seed."""
+
+    scenario: Scenario
+    surrogate: str
+    method: str
+    seed: int
+
+    def __post_init__(self) -> None:
+        method(self.method)
+        surrogate(self.surrogate)
+
+    @property
+    def name(self) -> str:
+        return f"{self.scenario.name}, {self.surrogate} surrogate, {self.method}, seed {self.seed}"
+
+    @property
+    def size(self) -> int:
+        """Experiments: a rough measure of what it costs."""
+        return self.scenario.sites * self.scenario.horizon
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a job found: per site (K,), and the mean over sites after every round (T + 1,)."""
+
+    job: Job
+    curve: tuple[float, ...]  # mean Gap
+    final: tuple[float, ...]  # Gap at the end
+    area: tuple[float, ...]  # mean Gap over the rounds
+    regret: tuple[float, ...]  # cumulative, in units of the problem's depth: from its median value to the optimum
+    flat: int  # sites with nothing to find
+
+    def to_json(self) -> dict[str, Any]:
+        scenario = {key: value for key, value in asdict(self.job.scenario).items() if value is not None}
+        results = {name: list(getattr(self, name)) for name in ("curve", "final", "area", "regret")}
+        return {
+            **scenario,
+            "surrogate": self.job.surrogate,
+            "method": self.job.method,
+            "seed": self.job.seed,
+            "flat": self.flat,
+            **results,
+        }
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> Row:
+        scenario = Scenario(
+            row["problem"], row["sites"], Kind(row["kind"]), row["is_displaced"], row["noise"], row.get("rounds")
+        )
+        job = Job(scenario, row["surrogate"], row["method"], row["seed"])
+        return cls(job, tuple(row["curve"]), tuple(row["final"]), tuple(row["area"]), tuple(row["regret"]), row["flat"])
+
+
+def work(job: Job) -> tuple[dict[str, Any], float]:
+    """The row as JSON, and the CPU seconds it took."""
+    started = time.process_time()
+    case = job.scenario.case(job.seed, surrogate(job.surrogate))
+    designs = method(job.method)(case)
+    return measure(job, case, designs).to_json(), round(time.process_time() - started, 2)
+
+
+def measure(job: Job, case: Case, designs: Array) -> Row:
+    """Gap, area and regret of the designs (K, T, D) that a method ran."""
+    gaps, regrets = [], []
+    for k, (site, data) in enumerate(zip(case.problems, case.initial, strict=True)):
+        X = np.vstack([data.X, designs[k]])
+        y = np.append(data.y, [case.experiment(k, x) for x in designs[k]])
+        sign = 1.0 if site.direction == "minimise" else -1.0
+        loss = sign * (site.values(X) - site.optimum)
+        gap = _gap(loss, sign * y, len(data))
+        gaps.append(np.ones_like(gap) if site.is_flat else gap)
+        regrets.append(0.0 if site.is_flat else loss[len(data) :].sum() / site.depth)
+    curves = np.array(gaps)  # (K, T + 1)
+    return Row(
+        job,
+        _rounded(curves.mean(axis=0), CURVE_DIGITS),
+        _rounded(curves[:, -1]),
+        _rounded(curves[:, 1:].mean(axis=1)),
+        _rounded(np.array(regrets)),
+        sum(site.is_flat for site in case.problems),
+    )
+
+
+def _gap(loss: Array, measured: Array, initial: int) -> Array:
+    """G(t) = 1 - loss(xᵗ) / loss(x⁰), xᵗ the design that has measured lowest by round t: the Gap of Sec. 5.
+
+    There measurements have no noise; with noise it is judged by the truth, and may fall.
+    """
+    leads = np.array([int(np.argmin(measured[: n + 1])) for n in range(initial - 1, len(measured))])
+    start = loss[leads[0]]
+    return 1.0 - loss[leads] / start if start > 0.0 else np.ones(len(leads))
+
+
+def _rounded(values: Array, digits: int = DIGITS) -> tuple[float, ...]:
+    return tuple(round(float(value), digits) for value in values)

@@ -1,0 +1,209 @@
+"""The tables of the evidence, from rows to sheets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from cboc.bench import tuning
+from cboc.bench.methods import METHODS
+from cboc.bench.paper import COLUMNS, DISPLACED, FURTHER, SCENARIOS, TABLES, PaperTable
+from cboc.bench.scenario import Scenario
+from cboc.bench.sheet import Sheet
+from cboc.bench.summary import ALONE, Cell, Summary, estimate
+from cboc.bench.theory import Course, bound_slope, slope, trend
+from cboc.metrics import Paired
+from cboc.problems.synthetic import problem
+
+NOTHING = "–"
+HONEST = {"displaced": DISPLACED, "further": FURTHER}
+DETAILS = (
+    "final Gap",
+    "area",
+    "final - alone, 95 %",
+    "area - alone, 95 %",
+    "worst site",
+    "worst - alone, 95 %",
+    "harmed",
+    "rounds",
+    "regret",
+)
+LEGEND = (
+    "Gap: the share of the way from the best initial outcome to the optimum; area: its mean over the rounds; ±: the "
+    "standard error over seeds. Differences are paired by seed, with 95 % confidence intervals. Harmed: the share of "
+    "sites that end more than 0.01 below the same site alone. Rounds: when the mean curve is where working alone ends. "
+    "Regret: cumulative, in units of the distance between a problem's median value and its optimum."
+)
+
+
+def paper_sheets(summary: Summary, surrogates: Sequence[str]) -> list[Sheet]:
+    """Tables 1 to 4 as the paper prints them, and how often each method beats working alone."""
+    published = [published_sheet(summary, table, surrogate) for surrogate in surrogates for table in TABLES]
+    scores = [score_sheet(summary, SCENARIOS, surrogate, "the paper's rows") for surrogate in surrogates]
+    return [sheet for sheet in (*published, *scores) if sheet.rows]
+
+
+def paper_details(summary: Summary, surrogates: Sequence[str]) -> list[Sheet]:
+    """Everything that was measured on the rows of Tables 1 to 4."""
+    return [
+        detail_sheet(summary, table.scenarios, surrogate, f"Table {table.number} in full, {surrogate} surrogate")
+        for surrogate in surrogates
+        for table in TABLES
+    ]
+
+
+def honest_sheets(summary: Summary, surrogates: Sequence[str]) -> list[Sheet]:
+    """How often each method beats working alone on the displaced rows, and on those that the paper does not have."""
+    scores = [
+        score_sheet(summary, rows, surrogate, f"the {title} rows")
+        for surrogate in surrogates
+        for title, rows in HONEST.items()
+    ]
+    return [sheet for sheet in scores if sheet.rows]
+
+
+def honest_details(summary: Summary, surrogates: Sequence[str]) -> list[Sheet]:
+    """Everything that was measured on them."""
+    return [
+        detail_sheet(summary, rows, surrogate, f"The {title} rows in full, {surrogate} surrogate")
+        for surrogate in surrogates
+        for title, rows in HONEST.items()
+    ]
+
+
+def published_sheet(summary: Summary, table: PaperTable, surrogate: str) -> Sheet:
+    """The paper's table: our mean final Gap, and the paper's in brackets."""
+    rows, notes = [], []
+    for scenario, published in table.rows.items():
+        cells = [summary.cell(scenario, surrogate, method) for method in COLUMNS]
+        if not any(cells):
+            continue
+        numbers = [_beside(cell, published.get(method)) for method, cell in zip(COLUMNS, cells, strict=True)]
+        rows.append((scenario.name, str(max((len(cell.rows) for cell in cells if cell), default=0)), *numbers))
+        notes += [_flat_note(scenario, cell) for cell in cells[:1] if cell is not None and cell.flat]
+    heads = [f"{theirs}" if method != "fts-de" else "FTS-DE [FedBO]" for method, theirs in COLUMNS.items()]
+    title = f"Table {table.number}. {table.title}: mean final Gap, {surrogate} surrogate; in brackets the paper's"
+    return Sheet(title, ("", "seeds", *heads), tuple(rows), tuple(notes))
+
+
+def _beside(cell: Cell | None, published: tuple[float, float] | None) -> str:
+    ours = NOTHING if cell is None else str(cell.final)
+    return ours if published is None else f"{ours} [{published[0]:.3f}]"
+
+
+def _flat_note(scenario: Scenario, cell: Cell) -> str:
+    every = len(cell.rows) * scenario.sites
+    return (
+        f"{scenario.name}: the function of {cell.flat} of {every} sites is flat inside the box; their Gap counts as 1 "
+        "for every method."
+    )
+
+
+def detail_sheet(summary: Summary, scenarios: Iterable[Scenario], surrogate: str, title: str) -> Sheet:
+    """Every method on every scenario, with everything that is measured."""
+    rows: list[tuple[str, ...]] = []
+    for scenario in scenarios:
+        for method in METHODS:
+            cell = summary.cell(scenario, surrogate, method)
+            if cell is not None:
+                rows.append((scenario.name, method, str(len(cell.rows)), *_details(cell, method)))
+    return Sheet(title, ("", "method", "seeds", *DETAILS), tuple(rows), (LEGEND,))
+
+
+def _details(cell: Cell, method: str) -> tuple[str, ...]:
+    regret = f"{cell.regret.mean:.2f}"
+    if method == ALONE or not cell.alone:
+        none = NOTHING
+        return str(cell.final), str(cell.area), none, none, str(cell.worst), none, none, _rounds(cell), regret
+    return (
+        str(cell.final),
+        str(cell.area),
+        _difference(cell.gain),
+        _difference(cell.area_gain),
+        str(cell.worst),
+        _difference(cell.worst_gain),
+        f"{100 * cell.harm:.0f} %",
+        _rounds(cell),
+        regret,
+    )
+
+
+def _difference(pair: Paired) -> str:
+    if pair.seeds < 2:
+        return f"{pair.difference:+.3f}"
+    low, high = pair.interval
+    return f"{pair.difference:+.3f} ({low:+.3f}, {high:+.3f})"
+
+
+def _rounds(cell: Cell) -> str:
+    if not cell.alone:
+        return NOTHING
+    ours, theirs = cell.rounds
+    return f"never / {theirs:.0f}" if ours != ours else f"{ours:.0f} / {theirs:.0f}"
+
+
+def score_sheet(summary: Summary, scenarios: Sequence[Scenario], surrogate: str, which: str) -> Sheet:
+    """How often each method is clearly above or below working alone: the 95 % interval leaves out zero."""
+    rows = []
+    for method in METHODS:
+        cells = [summary.cell(scenario, surrogate, method) for scenario in scenarios]
+        compared = [cell for cell in cells if cell is not None and len(cell.alone) > 1]
+        if method == ALONE or not compared:
+            continue
+        finals, areas = [cell.gain for cell in compared], [cell.area_gain for cell in compared]
+        harm = sum(cell.harm for cell in compared) / len(compared)
+        rows.append((method, str(len(compared)), *_score(finals), *_score(areas), f"{100 * harm:.0f} %"))
+    head = ("", "rows", "final: above", "unclear", "below", "area: above", "unclear", "below", "harmed")
+    title = f"Against working alone, {which}, {surrogate} surrogate: 95 % intervals above, around or below zero"
+    return Sheet(title, head, tuple(rows))
+
+
+def _score(pairs: Sequence[Paired]) -> tuple[str, str, str]:
+    above = sum(pair.interval[0] > 0.0 for pair in pairs)
+    below = sum(pair.interval[1] < 0.0 for pair in pairs)
+    return str(above), str(len(pairs) - above - below), str(below)
+
+
+def tuning_sheet(summary: Summary, surrogate: str) -> Sheet:
+    """The mean area of every variant, scenario by scenario and over all."""
+    rows = []
+    for variant in tuning.VARIANTS:
+        cells = [summary.cell(scenario, surrogate, variant) for scenario in tuning.SCENARIOS]
+        if all(cells):
+            areas = [cell.area for cell in cells if cell]
+            overall = sum(area.mean for area in areas) / len(areas)
+            rows.append((variant, *map(str, areas), f"{overall:.4f}"))
+    first, last = tuning.SEEDS[0], tuning.SEEDS[-1]
+    title = f"Tuning: area under the Gap curve, {surrogate} surrogate, seeds {first} to {last}"
+    return Sheet(title, ("", *(scenario.name for scenario in tuning.SCENARIOS), "mean"), tuple(rows))
+
+
+def theory_sheet(courses: Sequence[Course]) -> Sheet:
+    """Slopes of the cumulative regret, and whether the assumptions' quantities still grow when scaled."""
+    rows = []
+    groups: dict[tuple[Scenario, str], list[Course]] = {}
+    for course in courses:
+        groups.setdefault((course.job.scenario, course.job.method), []).append(course)
+    for (scenario, method), several in groups.items():
+        slopes = np.array([slope(np.cumsum(course.regret)) for course in several])
+        D = problem(scenario.problem).space.dimension
+        spread, blur = (np.mean([getattr(course, name) for course in several], axis=0) for name in ("spread", "blur"))
+        rows.append(
+            (
+                scenario.name,
+                method,
+                str(len(several)),
+                str(estimate(slopes)),
+                f"{bound_slope(scenario.horizon, D):.2f}",
+                f"{trend(spread):.2f}",
+                f"{trend(blur):.2f}" if blur.any() else NOTHING,
+            )
+        )
+    head = ("", "method", "seeds", "slope of log R", "of the bound", "spread, last / first", "blur, last / first")
+    note = (
+        "Slope: of log R over log t in the second half of the rounds; under 1 is sublinear. Last / first: the mean "
+        "over the last quarter of the rounds over that of the first, each times the square root of log(2 + t): "
+        "above 1 the quantity does not fall as fast as Assumption 2 (spread) or 3 (blur) asks."
+    )
+    return Sheet("Theorem 1 in runs: the same function at all sites", head, tuple(rows), (note,))

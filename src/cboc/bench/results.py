@@ -1,0 +1,159 @@
+"""A directory of results: a line of JSON for every run, written when it is done.
+
+results.jsonl   what was found: follows from the seeds alone, and is put into one order when a run is complete, so
+                that the same jobs give the same file byte for byte, whoever did them in whatever order
+costs.jsonl     CPU seconds of each, which do not
+edition.json    which edition of the benchmark wrote it
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Generic, Protocol, Self, TypeVar
+
+from cboc import __version__
+from cboc.claim import only_writer
+from cboc.errors import CbocError, at
+
+EDITION = 1  # goes up when a change of the code changes the numbers
+COSTS, MARK = "costs.jsonl", "edition.json"
+
+
+class JobLike(Protocol):
+    """Anything with a name and a size, in experiments; its order is that of the rows in the file."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def size(self) -> int: ...
+
+    def __hash__(self) -> int: ...
+
+    def __lt__(self, other: Any) -> bool: ...
+
+
+class RowLike(Protocol):
+    """What a job found."""
+
+    @property
+    def job(self) -> Any: ...
+
+    def to_json(self) -> dict[str, Any]: ...
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> Self: ...
+
+
+J = TypeVar("J", bound=JobLike)
+R = TypeVar("R", bound=RowLike)
+
+
+class Results(Generic[J, R]):
+    """The rows of one kind in a directory, and a place for more."""
+
+    def __init__(self, directory: Path, kind: type[R], name: str = "results") -> None:
+        self.directory, self.kind = directory, kind
+        self.path = directory / f"{name}.jsonl"
+        self._check_edition()
+        self.rows: dict[J, R] = {}
+        for place, line in _lines(self.path):
+            row = self._row(place, line)
+            self.rows[row.job] = row
+        self.costs: dict[str, float] = {
+            line["job"]: line["cpu"] for _, line in _lines(directory / COSTS) if {"job", "cpu"} <= set(line)
+        }
+
+    def _check_edition(self) -> None:
+        mark = self.directory / MARK
+        try:
+            edition = json.loads(mark.read_text(encoding="utf-8"))["edition"]
+        except FileNotFoundError:
+            if self.path.exists():
+                raise CbocError(f"{self.directory} holds results but no {MARK}; give another --out.") from None
+            return
+        except (ValueError, KeyError, TypeError):
+            raise CbocError(f"{mark} is damaged; restore it, or give another --out.") from None
+        if edition != EDITION:
+            raise CbocError(
+                f"{self.directory} was written by edition {edition} of the benchmark, whose numbers are not those of "
+                f"edition {EDITION} (cboc {__version__}); give another --out, or use the version that wrote it."
+            )
+
+    def missing(self, jobs: Iterable[J]) -> list[J]:
+        return [job for job in jobs if job not in self.rows]
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """The only writer of this directory meanwhile; at the end, in order."""
+        self.directory.mkdir(parents=True, exist_ok=True)
+        with only_writer(self.directory / COSTS):
+            (self.directory / MARK).write_text(
+                json.dumps({"edition": EDITION, "cboc": __version__}) + "\n", encoding="utf-8"
+            )
+            for path in (self.path, self.directory / COSTS):
+                _cut_half_line(path)
+            yield
+            self._put_in_order()
+
+    def add(self, job: J, row: dict[str, Any], cpu: float) -> None:
+        """On disk before anything else happens."""
+        _append(self.directory / COSTS, {"job": job.name, "cpu": cpu})
+        _append(self.path, row)
+        self.rows[job] = self.kind.from_json(row)
+        self.costs[job.name] = cpu
+
+    def _put_in_order(self) -> None:
+        text = "".join(_line(self.rows[job].to_json()) for job in sorted(self.rows))
+        draft = self.path.with_suffix(".tmp")
+        draft.write_text(text, encoding="utf-8")
+        draft.replace(self.path)
+
+    def _row(self, place: str, line: dict[str, Any]) -> R:
+        try:
+            with at(place):
+                return self.kind.from_json(line)
+        except CbocError:
+            raise
+        except (KeyError, TypeError, ValueError):
+            raise _damaged(place) from None
+
+
+def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Where a line stands, and what it says. A last line without its end was cut by a kill and is left out."""
+    whole, _, _ = path.read_bytes().rpartition(b"\n") if path.exists() else (b"", b"", b"")
+    for number, line in enumerate(whole.split(b"\n") if whole else [], start=1):
+        place = f"line {number} of {path}"
+        try:
+            said = json.loads(line)
+        except ValueError:
+            raise _damaged(place) from None
+        if not isinstance(said, dict):
+            raise _damaged(place)
+        yield place, said
+
+
+def _damaged(place: str) -> CbocError:
+    return CbocError(f"{place} is no result; delete that line, and it will be run again.")
+
+
+def _line(content: dict[str, Any]) -> str:
+    return json.dumps(content, separators=(",", ":")) + "\n"
+
+
+def _append(path: Path, content: dict[str, Any]) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.write(_line(content))
+
+
+def _cut_half_line(path: Path) -> None:
+    """What a kill in the middle of writing has left behind the last whole line."""
+    if path.exists():
+        content = path.read_bytes()
+        whole = content.rfind(b"\n") + 1
+        if whole < len(content):
+            with path.open("rb+") as file:
+                file.truncate(whole)

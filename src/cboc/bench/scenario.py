@@ -1,0 +1,92 @@
+"""A scenario: a problem, how many sites share it, and how far their versions of it differ."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+
+from cboc.baselines.case import Case
+from cboc.data import Dataset
+from cboc.errors import CbocError
+from cboc.problems.problem import Problem, noisy
+from cboc.problems.sites import displaced, same, sites_of, unrelated
+from cboc.problems.synthetic import problem
+from cboc.strategy import Bayesian
+
+INITIAL = 5  # designs per dimension before the first round (Sec. 5)
+ROUNDS = 20  # rounds per dimension (Sec. 5)
+SAMPLE = 1024  # designs from which the spread of a problem is judged
+MOST_SITES = 1000
+
+
+class Kind(StrEnum):
+    """How the sites' problems are related."""
+
+    SAME = "same"  # f_k = f
+    SHIFTED = "shifted"  # f_k = a1 f(x + a3) + a2
+    UNRELATED = "unrelated"  # the same, with the optimum of every site at a random place of its own
+
+
+@dataclass(frozen=True, order=True)
+class Scenario:
+    """One row of a table."""
+
+    problem: str
+    sites: int
+    kind: Kind = Kind.SHIFTED
+    is_displaced: bool = False  # the common optimum is moved to a random place: the centre of the box is no hint
+    noise: float = 0.0  # standard deviation, in units of the problem's own over the box
+    rounds: int | None = None  # None: 20 per dimension
+
+    def __post_init__(self) -> None:
+        problem(self.problem)  # one sentence now if there is no such problem
+        if not 1 <= self.sites <= MOST_SITES:
+            raise CbocError(f"a scenario has 1 to {MOST_SITES} sites; {self.sites} came.")
+
+    @property
+    def name(self) -> str:
+        parts = [
+            "displaced" if self.is_displaced else "",
+            self.problem,
+            f"K={self.sites}",
+            "" if self.kind == Kind.SHIFTED else str(self.kind),
+            f"noise {self.noise:g}" if self.noise else "",
+            f"T={self.rounds}" if self.rounds is not None else "",
+        ]
+        return " ".join(part for part in parts if part)
+
+    @property
+    def horizon(self) -> int:
+        return ROUNDS * problem(self.problem).space.dimension if self.rounds is None else self.rounds
+
+    def problems(self, seed: int) -> list[Problem]:
+        """Every site's version; the same for every method."""
+        rng = np.random.default_rng([seed, 0])
+        common = problem(self.problem)
+        if self.is_displaced:
+            common = displaced(common, rng)
+        if self.kind == Kind.SAME:
+            sites = same(common, self.sites)
+        elif self.kind == Kind.UNRELATED:
+            sites = unrelated(common, self.sites, rng)
+        else:
+            sites = sites_of(common, self.sites, rng)
+        return [noisy(site, self._sd(site), seed) for site in sites] if self.noise else sites
+
+    def _sd(self, site: Problem) -> float:
+        X = site.space.sample(SAMPLE, np.random.default_rng(0))
+        return self.noise * float(site.values(X).std())
+
+    def case(self, seed: int, strategy: Bayesian) -> Case:
+        """The sites with 5 D random designs each, measured."""
+        problems = self.problems(seed)
+        D = problems[0].space.dimension
+        designs = [np.random.default_rng([seed, 1, k]).random((INITIAL * D, D)) for k in range(self.sites)]
+        case = Case(tuple(problems), (), self.horizon, seed, strategy)
+        initial = [
+            Dataset(X, [case.experiment(k, x) for x in X], direction=problems[k].direction)
+            for k, X in enumerate(designs)
+        ]
+        return Case(case.problems, tuple(initial), case.horizon, seed, strategy)

@@ -1,0 +1,125 @@
+"""What many seeds of one method on one scenario say, beside working alone on the same seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.bench.job import Row
+from cboc.bench.scenario import Scenario
+from cboc.metrics import Paired, harm_rate, lead, paired, standard_error
+
+ALONE = "individual"
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean over seeds and its standard error."""
+
+    mean: float
+    error: float
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3f}" if np.isnan(self.error) else f"{self.mean:.3f} ± {self.error:.3f}"
+
+
+def estimate(values: Array) -> Estimate:
+    """From one value per seed."""
+    return Estimate(float(values.mean()), float(standard_error(values)))
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One method on one scenario, with the rows of `alone` on the same seeds where there are any."""
+
+    rows: tuple[Row, ...]  # by seed
+    alone: tuple[Row, ...] = ()
+
+    @cached_property
+    def finals(self) -> Array:  # (seeds, K)
+        return np.array([row.final for row in self.rows])
+
+    @cached_property
+    def areas(self) -> Array:  # (seeds, K)
+        return np.array([row.area for row in self.rows])
+
+    @cached_property
+    def curves(self) -> Array:  # (seeds, T + 1), means over sites
+        return np.array([row.curve for row in self.rows])
+
+    @property
+    def final(self) -> Estimate:
+        return estimate(self.finals.mean(axis=1))
+
+    @property
+    def area(self) -> Estimate:
+        return estimate(self.areas.mean(axis=1))
+
+    @property
+    def worst(self) -> Estimate:
+        """The site that ends worst, seed by seed."""
+        return estimate(self.finals.min(axis=1))
+
+    @property
+    def regret(self) -> Estimate:
+        """Cumulative, in units of the problem's depth."""
+        return estimate(np.array([np.mean(row.regret) for row in self.rows]))
+
+    @property
+    def flat(self) -> int:
+        """Sites, of all seeds, with nothing to find."""
+        return sum(row.flat for row in self.rows)
+
+    @cached_property
+    def _other(self) -> Cell:
+        return Cell(self.alone)
+
+    @property
+    def gain(self) -> Paired:
+        """Final Gap minus that of working alone."""
+        return paired(self.finals.mean(axis=1), self._other.finals.mean(axis=1))
+
+    @property
+    def area_gain(self) -> Paired:
+        return paired(self.areas.mean(axis=1), self._other.areas.mean(axis=1))
+
+    @property
+    def worst_gain(self) -> Paired:
+        return paired(self.finals.min(axis=1), self._other.finals.min(axis=1))
+
+    @property
+    def harm(self) -> float:
+        """The share of sites that end worse than alone by more than 0.01."""
+        return harm_rate(self.finals, self._other.finals)
+
+    @property
+    def rounds(self) -> tuple[float, float]:
+        """The rounds in which the mean curve, and that of working alone, get to where working alone ends."""
+        ours, theirs = lead(self.curves.mean(axis=0), self._other.curves.mean(axis=0))
+        return float(ours), float(theirs)
+
+
+class Summary:
+    """The cells of a collection of rows."""
+
+    def __init__(self, rows: Iterable[Row]) -> None:
+        self._rows: dict[tuple[Scenario, str, str], dict[int, Row]] = {}
+        for row in rows:
+            key = (row.job.scenario, row.job.surrogate, row.job.method)
+            self._rows.setdefault(key, {})[row.job.seed] = row
+
+    def cell(self, scenario: Scenario, surrogate: str, method: str) -> Cell | None:
+        """None if there is nothing yet; with Individual's rows for the seeds that both have."""
+        found = self._rows.get((scenario, surrogate, method))
+        if not found:
+            return None
+        alone = self._rows.get((scenario, surrogate, ALONE), {})
+        seeds = sorted(seed for seed in found if seed in alone) or sorted(found)
+        return Cell(tuple(found[seed] for seed in seeds), tuple(alone[seed] for seed in seeds if seed in alone))
+
+    def methods(self, scenario: Scenario, surrogate: str) -> list[str]:
+        return [method for where, how, method in self._rows if (where, how) == (scenario, surrogate)]

@@ -1,0 +1,162 @@
+"""Theorem 1 and its assumptions, looked at in runs: the same function at all sites, squared exponential kernel, EI.
+
+    R(T)          = Σ_t f(x*) - f(x_new(t))                          cumulative regret, of a site
+    bound(T)      ~ √(T (log T)^(D+4)) + Σ_t 1/(log(2 + t))^½        up to constants, with ε -> 0
+    Assumption 2:   |x_k(t) - x_j(t)|           = O(1/(log(2 + t))^(½+ε))     the proposals come together
+    Assumption 3:   |σ_k(x_k) - σ_k(x_k_new)|   = O(1/(log(2 + t))^(½+ε))     mixing does not change what is known there
+
+An order says nothing about any finite number of rounds; what can be seen is whether a quantity, multiplied by
+√log(2 + t), still grows. LogEI stands for EI: it has the same maximiser.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.baselines.case import Case
+from cboc.bench.scenario import Kind, Scenario
+from cboc.consensus.gate import Gate
+from cboc.network.ledger import Ledger
+from cboc.site import Site
+from cboc.strategy import Bayesian, Situation
+from cboc.study import Study
+from cboc.surrogate.fitting import Model
+from cboc.surrogate.gp import GP
+from cboc.surrogate.kernels import squared_exponential
+from cboc.utility.utility import Utility
+
+SCENARIOS = (
+    Scenario("branin", 5, Kind.SAME, rounds=160),
+    Scenario("levy-2", 5, Kind.SAME, rounds=160),
+    Scenario("levy-4", 5, Kind.SAME, rounds=160),
+)
+RULES = {
+    "individual": ("identity", 0.0),
+    "cboc-u": ("uniform", 0.0),
+    "cboc-l": ("leader", 0.0),
+    "gated": ("uniform", 0.5),
+}
+DIGITS = 5
+
+
+@dataclass(frozen=True, order=True)
+class Inquiry:
+    """A scenario, a rule and a seed: a job for a worker."""
+
+    scenario: Scenario
+    method: str
+    seed: int
+
+    @property
+    def name(self) -> str:
+        return f"theory: {self.scenario.name}, {self.method}, seed {self.seed}"
+
+    @property
+    def size(self) -> int:
+        return self.scenario.sites * self.scenario.horizon
+
+
+@dataclass(frozen=True)
+class Course:
+    """What an inquiry saw in every round, means over sites: (T,) each."""
+
+    job: Inquiry
+    regret: tuple[float, ...]  # f(x_new) - y*, over the distance between the first best and y*
+    spread: tuple[float, ...]  # |x_k - x_j|, the largest pair, unit cube
+    blur: tuple[float, ...]  # |σ_k(x_k) - σ_k(x_k_new)|, standardised
+
+    def to_json(self) -> dict[str, Any]:
+        scenario = {key: value for key, value in asdict(self.job.scenario).items() if value is not None}
+        curves = {name: list(getattr(self, name)) for name in ("regret", "spread", "blur")}
+        return {**scenario, "method": self.job.method, "seed": self.job.seed, **curves}
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> Course:
+        scenario = Scenario(row["problem"], row["sites"], Kind(row["kind"]), rounds=row["rounds"])
+        job = Inquiry(scenario, row["method"], row["seed"])
+        return cls(job, *(tuple(row[name]) for name in ("regret", "spread", "blur")))
+
+
+class Watched:
+    """A strategy that remembers its latest surrogate."""
+
+    def __init__(self, strategy: Bayesian) -> None:
+        self.strategy = strategy
+        self.gp: GP
+
+    def __call__(self, situation: Situation, rng: np.random.Generator) -> Utility:
+        self.gp = self.strategy.surrogate(situation)
+        return self.strategy.utility(self.gp, rng)
+
+    def sd(self, x: tuple[float, ...] | None) -> float:
+        return float(self.gp.moments(np.array([x]))[1][0])
+
+
+def inquire(job: Inquiry) -> tuple[dict[str, Any], float]:
+    """The course as JSON, and the CPU seconds it took."""
+    started = time.process_time()
+    strategy = Bayesian(model=Model(kernel=squared_exponential))
+    course = _run(job, job.scenario.case(job.seed, strategy))
+    return course.to_json(), round(time.process_time() - started, 2)
+
+
+def _run(job: Inquiry, case: Case) -> Course:
+    rule, ratio = RULES[job.method]
+    study = Study(case.space, case.names, case.horizon, rule=rule)
+    ledger = Ledger(study)
+    eyes = [Watched(case.strategy) for _ in case.names]
+    sites = [
+        Site(
+            study,
+            name,
+            ledger,
+            direction=data.direction,
+            data=data,
+            initial=0,
+            strategy=eye,
+            gate=Gate(ratio),
+            seed=case.seed,
+        )
+        for name, data, eye in zip(case.names, case.initial, eyes, strict=True)
+    ]
+    distances = np.array(
+        [abs(data.best.y - site.optimum) for data, site in zip(case.initial, case.problems, strict=True)]
+    )
+    regret, spread, blur = [], [], []
+    for _ in range(case.horizon):
+        proposals = np.array([site.propose().proposed for site in sites])
+        spread.append(np.linalg.norm(proposals[:, None] - proposals[None], axis=2).max())
+        outcomes, changes = [], []
+        for k, site in enumerate(sites):
+            trial = site.ask()
+            changes.append(abs(eyes[k].sd(trial.proposed) - eyes[k].sd(trial.agreed)))
+            outcomes.append(case.experiment(k, trial.x))
+            site.tell(trial, outcomes[-1])
+        optima = np.array([site.optimum for site in case.problems])
+        regret.append((np.abs(np.array(outcomes) - optima) / distances).mean())
+        blur.append(np.mean(changes))
+    return Course(job, *(tuple(round(float(value), DIGITS) for value in curve) for curve in (regret, spread, blur)))
+
+
+def slope(cumulative: Array) -> float:
+    """Of log R over log t in the second half of the rounds (T,): under 1 is sublinear."""
+    T = len(cumulative)
+    t = np.arange(T // 2, T)
+    return float(np.polyfit(np.log(t + 1.0), np.log(np.maximum(cumulative[t], 1e-300)), 1)[0])
+
+
+def bound_slope(rounds: int, dimension: int) -> float:
+    """The same of √(T (log T)^(D+4)): ½ + (D + 4) / (2 log T). It is under 1 from T = exp(D + 4) on."""
+    return 0.5 + (dimension + 4) / (2.0 * np.log(rounds))
+
+
+def trend(curve: Array) -> float:
+    """Of a quantity times √log(2 + t): its mean over the last quarter over its mean over the first (T,)."""
+    scaled = curve * np.sqrt(np.log(2.0 + np.arange(1, len(curve) + 1)))
+    quarter = len(curve) // 4
+    return float(scaled[-quarter:].mean() / max(float(scaled[:quarter].mean()), 1e-300))

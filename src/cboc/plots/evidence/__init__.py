@@ -1,0 +1,17 @@
+"""Pictures of the evidence, each a function of rows that returns a matplotlib Figure; nothing is shown or saved.
+
+path.py       two sites on their contours  (Sec. 5.2)
+sites.py      the Gap with more and more sites  (Table 3)
+published.py  the paper's tables beside ours  (Tables 1 to 4)
+gains.py      what every method has over working alone, scenario by scenario
+theory.py     regret, and the quantities that Assumptions 2 and 3 bound
+look.py       the name, colour and mark of every method in all of them
+"""
+
+from cboc.plots.evidence.gains import gains
+from cboc.plots.evidence.path import path
+from cboc.plots.evidence.published import published
+from cboc.plots.evidence.sites import sites
+from cboc.plots.evidence.theory import theory
+
+__all__ = ["gains", "path", "published", "sites", "theory"]

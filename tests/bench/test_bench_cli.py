@@ -1,0 +1,148 @@
+"""`cboc bench`, most of it in this process; what has to survive a kill, in a real one."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+from cboc.bench.scenario import Kind, Scenario
+from cboc.cli import bench
+from cboc.cli.app import app
+
+SMALL = ["bench", "run", "levy-2", "--sites", "2", "--rounds", "3"]
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """An empty current directory."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def cboc(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def one_sentence(result):
+    assert result.exit_code == 2
+    assert isinstance(result.exception, SystemExit)
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 1, result.stderr
+    return lines[0]
+
+
+def test_a_comparison_of_ones_own(here):
+    result = cboc(*SMALL, "--seeds", 2, "--method", "individual", "--method", "random", "--out", "here")
+    assert result.exit_code == 0, result.stderr
+    assert "individual" in result.stdout and "area - alone, 95 %" in result.stdout
+    assert len((here / "here/results.jsonl").read_text().splitlines()) == 4
+    assert r"\begin{tabular}" in (here / "here/run.tex").read_text()
+
+
+def test_what_is_there_is_not_run_again_and_more_seeds_add_up(here):
+    command = [*SMALL, "--method", "random", "--out", "here"]
+    cboc(*command, "--seeds", 2)
+    costs = (here / "here/costs.jsonl").read_text()
+    assert cboc(*command, "--seeds", 2).exit_code == 0
+    assert (here / "here/costs.jsonl").read_text() == costs
+    cboc(*command, "--seeds", 3)
+    assert len((here / "here/costs.jsonl").read_text().splitlines()) == 3
+
+
+def test_the_papers_tables_and_pictures(here, monkeypatch):
+    monkeypatch.setattr(bench, "QUICK", (Scenario("levy-2", 5, Kind.SAME), Scenario("branin", 10)))
+    monkeypatch.setattr(bench, "illustrate", lambda seed, surrogates: bench_illustrate(seed, surrogates, rounds=3))
+    result = cboc(
+        "bench", "paper", "--quick", "--method", "random", "--method", "individual", "--seeds", 1, "--out", "o"
+    )
+    assert result.exit_code == 0, result.stderr
+    assert "Table 1. Levy" in result.stdout and "[0.931]" in result.stdout and "[0.975]" in result.stdout
+    assert "Table 3" not in result.stdout  # nothing was run there
+    names = {"paper.txt", "paper.md", "paper.tex", "path.png", "published.png", "gains-default.png", "gains-paper.png"}
+    assert names <= {path.name for path in (here / "o").iterdir()}
+    assert "Table 4 in full, paper surrogate" in (here / "o/paper.md").read_text()
+
+
+def bench_illustrate(seed, surrogates, rounds):
+    from cboc.bench.illustration import illustrate
+
+    return illustrate(seed, surrogates, rounds=rounds)
+
+
+def test_the_honest_rows(here, monkeypatch):
+    monkeypatch.setattr(bench.paper, "DISPLACED", [Scenario("levy-2", 3, is_displaced=True, rounds=2)])
+    monkeypatch.setattr(bench.paper, "FURTHER", [Scenario("levy-2", 3, Kind.UNRELATED, rounds=2)])
+    result = cboc("bench", "honest", "--quick", "--method", "random", "--method", "individual", "--out", "o")
+    assert result.exit_code == 0, result.stderr
+    assert (here / "o/honest-default.png").exists()
+
+
+def test_theory_in_runs(here, monkeypatch):
+    monkeypatch.setattr(bench.theory, "SCENARIOS", (Scenario("branin", 2, Kind.SAME, rounds=8),))
+    result = cboc("bench", "theory", "--seeds", 1, "--out", "o")
+    assert result.exit_code == 0, result.stderr
+    assert "slope of log R" in result.stdout and (here / "o/theory.png").exists()
+
+
+def test_verify_finds_a_row_that_was_changed(here):
+    cboc(*SMALL, "--seeds", 3, "--method", "random", "--out", "o")
+    assert "3 of 3 rows are the same bit for bit" in cboc("bench", "verify", "o").stdout
+    path = here / "o/results.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    rows[1]["final"][0] += 1e-6
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    result = cboc("bench", "verify", "o")
+    assert result.exit_code == 1
+    assert "2 of 3 rows" in result.stdout and "differs: levy-2 K=2 T=3, default surrogate, random" in result.stdout
+
+
+def test_bad_input_is_one_sentence(here):
+    assert "'lvy-2' is no problem of this library; did you mean 'levy-2'?" in one_sentence(
+        cboc("bench", "run", "lvy-2")
+    )
+    assert "did you mean 'cboc-u'?" in one_sentence(cboc(*SMALL, "--method", "cbocu"))
+    assert "did you mean 'paper'?" in one_sentence(cboc(*SMALL, "--surrogate", "papper"))
+    assert "there is no engine 'dsk'; did you mean 'dask'?" in one_sentence(cboc(*SMALL, "--engine", "dsk"))
+    assert "holds no results" in one_sentence(cboc("bench", "verify", "nowhere"))
+    (here / "o").mkdir()
+    (here / "o/edition.json").write_text('{"edition": 0}')
+    assert "was written by edition 0" in one_sentence(cboc(*SMALL, "--out", "o"))
+    (here / "file").write_text("")
+    assert "file" in one_sentence(cboc(*SMALL, "--out", "file"))
+
+
+def test_nothing_is_lost_when_the_run_is_killed(here):
+    command = [sys.executable, "-m", "cboc", *SMALL, "--method", "individual", "--out", "o", "--workers", "1"]
+    with subprocess.Popen(
+        [*command, "--seeds", "200"], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+    ) as running:
+        path = here / "o/results.jsonl"
+        deadline = time.monotonic() + 60
+        while not (path.exists() and path.read_text().count("\n") >= 2) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        os.kill(running.pid, signal.SIGKILL)
+    done = path.read_text().count("\n")
+    assert 2 <= done < 200
+    whole = cboc(*SMALL, "--method", "individual", "--seeds", done + 2, "--out", "o")
+    assert whole.exit_code == 0, whole.stderr
+    cboc(*SMALL, "--method", "individual", "--seeds", done + 2, "--out", "fresh")
+    assert path.read_bytes() == (here / "fresh/results.jsonl").read_bytes()
+
+
+def test_ctrl_c_says_how_to_go_on(here):
+    command = [sys.executable, "-m", "cboc", *SMALL, "--seeds", "500", "--method", "individual", "--out", "o"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as running:
+        path = here / "o/results.jsonl"
+        deadline = time.monotonic() + 60
+        while not (path.exists() and path.read_text()) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        running.send_signal(signal.SIGINT)
+        _, stderr = running.communicate(timeout=30)
+    assert running.returncode == 130
+    assert "Stopped; what was done is in o. The same command goes on from there." in stderr
+    assert "Traceback" not in stderr

@@ -1,0 +1,101 @@
+import numpy as np
+import pytest
+
+from cboc.bench.job import Job, measure, work
+from cboc.bench.scenario import Kind, Scenario
+from cboc.strategy import default
+
+METHODS = (
+    "individual",
+    "individual-ts",
+    "cboc-u",
+    "cboc-l",
+    "cboc-u-gated",
+    "fts",
+    "fts-de",
+    "dp-fts-de",
+    "centre",
+    "strangers",
+    "pooled",
+    "random",
+)
+SMALL = Scenario("levy-2", 3, rounds=4)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_every_method_gives_the_same_row_again(method):
+    job = Job(SMALL, "default", method, 3)
+    (first, _), (second, _) = work(job), work(job)
+    assert first == second
+    assert len(first["curve"]) == 5 and len(first["final"]) == 3
+    assert all(0.0 <= gap <= 1.0 for gap in first["curve"])
+
+
+def test_every_method_starts_from_the_same_designs_and_problems():
+    one, other = SMALL.case(3, default()), SMALL.case(3, default())
+    assert all(a == b for a, b in zip(one.initial, other.initial, strict=True))
+    assert len({data.X.tobytes() for data in one.initial}) == 3  # each site has its own designs
+    assert one.initial[0] != SMALL.case(4, default()).initial[0]
+    assert all(len(data) == 10 for data in one.initial)  # 5 D
+
+
+def test_the_course_of_a_known_run():
+    """One site, |x| like: the Gap goes from the first best to the optimum, the regret adds up what was missed."""
+    scenario = Scenario("levy-2", 1, Kind.SAME, rounds=2)
+    case = scenario.case(0, default())
+    site = case.problems[0]
+    best, optimum = case.initial[0].best.y, site.optimum
+    perfect = site.space.to_unit({"x1": 1.0, "x2": 1.0})
+    designs = np.array([[case.initial[0].best.x, perfect]])
+    row = measure(Job(scenario, "default", "random", 0), case, designs)
+    assert row.curve == pytest.approx((0.0, 0.0, 1.0))
+    assert row.final == pytest.approx((1.0,)) and row.area == pytest.approx((0.5,))
+    assert row.regret == pytest.approx(((best - optimum) / site.depth,), abs=1e-6)
+
+
+def test_noise_does_not_count_as_progress():
+    """The Gap is judged by the truth at the design that measured best, so luck in measuring is no gain."""
+    quiet, noisy = (Scenario("levy-2", 1, Kind.SAME, noise=noise, rounds=3) for noise in (0.0, 1.0))
+    case = noisy.case(0, default())
+    truth = case.problems[0].values(case.initial[0].X)
+    assert not np.allclose(truth, case.initial[0].y)
+    again = np.repeat(case.initial[0].best.x[None, None], 3, axis=1)
+    assert measure(Job(noisy, "default", "random", 0), case, again).final == (0.0,)
+    assert np.allclose(quiet.case(0, default()).initial[0].y, truth)
+
+
+def test_flat_sites_count_as_solved_and_are_counted():
+    job = Job(Scenario("hartmann-6", 20, rounds=1), "default", "random", 0)
+    row, _ = work(job)
+    assert 0 < row["flat"] < 20
+    assert sum(gap == 1.0 for gap in row["final"]) >= row["flat"]
+
+
+def test_placebos_hear_other_voices():
+    """With the centre of the box for peers, round 0 is (1/K) own + (1 - 1/K) centre."""
+    from cboc.baselines.consensus import Consensus
+    from cboc.baselines.controls import centre
+
+    case = SMALL.case(5, default())
+    alone, mixed = Consensus("identity")(case), centre(case)
+    assert np.allclose(mixed[:, 0], alone[:, 0] / 3 + 0.5 * 2 / 3, atol=1e-8)
+
+
+def test_strangers_know_nothing_of_the_problem():
+    from cboc.baselines.controls import unrelated_run
+
+    case = Scenario("levy-2", 3, Kind.SAME, is_displaced=True).case(5, default())
+    other = unrelated_run(case)
+    assert other.sites == case.sites and other.seed != case.seed
+    assert other.problems[0].name.startswith("displaced levy-2")
+    assert not np.allclose(other.initial[0].X, case.initial[0].X)
+
+
+def test_pooling_the_same_function_beats_working_alone():
+    """Five sites with one smooth function and everybody's data: the ceiling is above."""
+    scenario = Scenario("branin", 5, Kind.SAME, rounds=8)
+    areas = {
+        method: np.mean([np.mean(work(Job(scenario, "default", method, seed))[0]["area"]) for seed in range(4)])
+        for method in ("individual", "pooled")
+    }
+    assert areas["pooled"] > areas["individual"]

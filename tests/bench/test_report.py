@@ -1,0 +1,130 @@
+import numpy as np
+import pytest
+
+from cboc.bench import paper, report, tuning
+from cboc.bench.job import Job, Row
+from cboc.bench.methods import METHODS, method
+from cboc.bench.scenario import Scenario
+from cboc.bench.sheet import Sheet, Writing, write
+from cboc.bench.summary import Summary
+from cboc.bench.theory import Course, Inquiry, bound_slope, slope, trend
+from cboc.metrics import Paired, harm_rate, paired
+
+SCENARIO = Scenario("levy-2", 10)
+
+
+def row(method, seed, final, area=0.5, scenario=SCENARIO, flat=0):
+    final = np.broadcast_to(final, scenario.sites)
+    curve = np.linspace(0.0, final.mean(), 41)
+    sites = tuple([area] * scenario.sites)
+    return Row(Job(scenario, "default", method, seed), tuple(curve), tuple(final), sites, sites, flat)
+
+
+def rows(method, finals, **more):
+    return [row(method, seed, final, **more) for seed, final in enumerate(finals)]
+
+
+def test_a_cell_is_compared_with_alone_on_the_same_seeds_only():
+    summary = Summary([*rows("individual", [0.8, 0.9, 0.7, 0.1]), *rows("cboc-u", [0.9, 0.95, 0.75])])
+    cell = summary.cell(SCENARIO, "default", "cboc-u")
+    assert len(cell.rows) == len(cell.alone) == 3
+    assert cell.gain.difference == pytest.approx(0.2 / 3)
+    assert cell.final.mean == pytest.approx(2.6 / 3)
+    assert summary.cell(SCENARIO, "paper", "cboc-u") is None
+
+
+def test_the_interval_is_that_of_the_t_distribution():
+    pair = paired([1.0, 2.0, 3.0, 4.0], [0.0, 0.0, 0.0, 0.0])
+    assert pair.interval == pytest.approx((2.5 - 3.182446 * pair.error, 2.5 + 3.182446 * pair.error), rel=1e-6)
+    assert np.isnan(Paired(0.1, float("nan"), 1).margin)
+
+
+def test_harm_counts_sites_beyond_the_tolerance():
+    assert harm_rate([[0.5, 0.90], [0.7, 1.0]], [[0.6, 0.905], [0.7, 1.0]]) == 0.25
+
+
+def test_the_worst_site_is_that_of_each_seed():
+    finals = np.full(10, 0.9)
+    finals[3] = 0.2
+    summary = Summary([row("individual", 0, 0.8), row("cboc-u", 0, finals)])
+    cell = summary.cell(SCENARIO, "default", "cboc-u")
+    assert cell.worst.mean == pytest.approx(0.2)
+    assert cell.worst_gain.difference == pytest.approx(-0.6)
+    assert cell.harm == pytest.approx(0.1)
+
+
+def test_the_papers_tables_have_thirteen_rows_and_its_numbers():
+    assert [len(table.rows) for table in paper.TABLES] == [3, 3, 4, 3]
+    assert paper.TABLES[0].rows[Scenario("levy-8", 5, "same")]["cboc-l"] == (0.969, 0.010)
+    assert paper.TABLES[2].rows[Scenario("shekel-10", 20)]["fts-de"] == (0.535, 0.051)
+    assert all(published.keys() <= METHODS.keys() for table in paper.TABLES for published in table.rows.values())
+    assert len(paper.DISPLACED) == 13 and all(scenario.is_displaced for scenario in paper.DISPLACED)
+
+
+def test_our_number_stands_beside_the_papers():
+    summary = Summary([*rows("individual", [0.9, 0.92]), *rows("cboc-l", [0.8, 0.82])])
+    text = write(report.paper_sheets(summary, ["default"]), Writing.TEXT)
+    line = next(line for line in text.splitlines() if line.startswith("levy-2 K=10 "))
+    assert "0.810 ± 0.010 [0.990]" in line and "0.910 ± 0.010 [0.942]" in line
+    assert "– [0.958]" in line  # the paper has a number, we have none yet
+
+
+def test_the_score_counts_clear_gains_and_losses():
+    summary = Summary(
+        [
+            *rows("individual", [0.5, 0.6, 0.7]),
+            *rows("cboc-u", [0.4, 0.51, 0.6]),
+            *rows("cboc-u-gated", [0.6, 0.7, 0.81]),
+            *rows("fts", [0.4, 0.6, 0.8]),
+        ]
+    )
+    sheet = report.score_sheet(summary, [SCENARIO], "default", "one row")
+    scores = {line[0]: line[2:5] for line in sheet.rows}
+    assert scores == {"cboc-u": ("0", "0", "1"), "cboc-u-gated": ("1", "0", "0"), "fts": ("0", "1", "0")}
+
+
+def test_flat_sites_are_reported():
+    scenario = Scenario("hartmann-6", 10)
+    summary = Summary([row("cboc-l", seed, 1.0, scenario=scenario, flat=4) for seed in range(2)])
+    table = paper.TABLES[3]
+    sheet = report.published_sheet(summary, table, "default")
+    assert any("8 of 20 sites is flat" in note for note in sheet.notes)
+
+
+def test_sheets_are_text_markdown_and_latex():
+    sheet = Sheet("A & B", ("", "x"), (("one_1", "0.5 ± 0.1"), ("two", "–")), ("50 % of it.",))
+    assert write([sheet], Writing.TEXT).splitlines()[2] == "               x"
+    assert "| one_1 | 0.5 ± 0.1 |" in write([sheet], Writing.MARKDOWN)
+    latex = write([sheet], Writing.LATEX)
+    assert r"one\_1 & 0.5 $\pm$ 0.1 \\" in latex and r"\caption{A \& B. 50 \% of it.}" in latex
+
+
+def test_slopes_of_known_growth():
+    t = np.arange(1, 201)
+    assert slope(t**0.5) == pytest.approx(0.5, abs=1e-6)
+    assert slope(2.0 * t) == pytest.approx(1.0, abs=1e-6)
+    assert bound_slope(round(np.exp(6)), 2) == pytest.approx(1.0, abs=1e-3)  # T = e^(D+4): from here on sublinear
+    scaled = 1 / np.sqrt(np.log(2.0 + t))
+    assert trend(scaled) == pytest.approx(1.0)
+    assert trend(np.ones(200)) > 1.0 > trend(scaled**3)
+
+
+def test_the_theory_sheet_has_a_line_for_every_method():
+    scenario = Scenario("branin", 5, "same", rounds=20)
+    courses = [
+        Course(Inquiry(scenario, method, seed), (0.5,) * 20, (0.1,) * 20, (0.0,) * 20)
+        for method in ("individual", "cboc-u")
+        for seed in range(2)
+    ]
+    assert Course.from_json(courses[0].to_json()) == courses[0]
+    sheet = report.theory_sheet(courses)
+    assert [line[1] for line in sheet.rows] == ["individual", "cboc-u"]
+    assert sheet.rows[0][3].startswith("1.000")  # constant regret grows linearly
+
+
+def test_every_grid_belongs_to_a_method_and_holds_its_choice():
+    assert tuning.GRIDS.keys() <= METHODS.keys()
+    for name, grid in tuning.GRIDS.items():
+        assert METHODS[name] in grid.values()
+    assert all(method(name) is variant for name, variant in tuning.VARIANTS.items())
+    assert not set(tuning.SEEDS) & set(range(30))

@@ -1,0 +1,130 @@
+import json
+import os
+
+import pytest
+
+from cboc.bench.job import Job, Row
+from cboc.bench.results import COSTS, EDITION, MARK, Results
+from cboc.bench.runner import jobs_of, run
+from cboc.bench.scenario import Scenario
+from cboc.errors import CbocError
+
+SCENARIO = Scenario("levy-2", 2, rounds=3)
+JOBS = jobs_of([SCENARIO], ["random", "individual"], ["default"], range(3))
+
+
+def work(job):
+    row = Row(job, (0.0, 0.25, 0.5, 0.75), (0.5, 1.0), (0.25, 0.75), (1.5, 2.5), 0)
+    return row.to_json(), 0.1
+
+
+def in_order(work, jobs):
+    for job in jobs:
+        yield job, work(job)
+
+
+def backwards(work, jobs):
+    return in_order(work, reversed(jobs))
+
+
+def interrupted_after(count):
+    def engine(work, jobs):
+        for number, job in enumerate(jobs):
+            if number == count:
+                raise KeyboardInterrupt
+            yield job, work(job)
+
+    return engine
+
+
+def test_a_row_comes_back_from_json_as_it_was():
+    row, _ = work(JOBS[0])
+    assert Row.from_json(json.loads(json.dumps(row))).to_json() == row
+
+
+def test_the_same_jobs_give_the_same_file_whatever_the_order(tmp_path):
+    run(work, JOBS, Results(tmp_path / "a", Row), in_order)
+    run(work, JOBS, Results(tmp_path / "b", Row), backwards)
+    assert (tmp_path / "a/results.jsonl").read_bytes() == (tmp_path / "b/results.jsonl").read_bytes()
+
+
+def test_an_interrupted_run_goes_on_with_what_is_missing(tmp_path):
+    with pytest.raises(KeyboardInterrupt):
+        run(work, JOBS, Results(tmp_path, Row), interrupted_after(2))
+    again = Results(tmp_path, Row)
+    assert len(again.rows) == 2
+    asked = []
+    run(lambda job: asked.append(job) or work(job), JOBS, again, in_order)
+    assert asked == JOBS[2:]
+    run(work, JOBS, Results(tmp_path / "whole", Row), in_order)
+    assert (tmp_path / "results.jsonl").read_bytes() == (tmp_path / "whole/results.jsonl").read_bytes()
+
+
+@pytest.mark.parametrize("cut", [1, 20, 60])
+def test_a_line_cut_by_a_kill_is_run_again(tmp_path, cut):
+    with pytest.raises(KeyboardInterrupt):
+        run(work, JOBS, Results(tmp_path, Row), interrupted_after(3))
+    path = tmp_path / "results.jsonl"
+    os.truncate(path, path.stat().st_size - cut)
+    again = Results(tmp_path, Row)
+    assert len(again.rows) == 2
+    run(work, JOBS, again, in_order)
+    assert len(Results(tmp_path, Row).rows) == len(JOBS)
+
+
+def test_a_damaged_line_in_the_middle_is_named(tmp_path):
+    run(work, JOBS, Results(tmp_path, Row), in_order)
+    path = tmp_path / "results.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text(lines[0] + lines[1][:40] + "\n" + lines[2])
+    with pytest.raises(CbocError, match=r"line 2 of .*results.jsonl is no result; delete that line"):
+        Results(tmp_path, Row)
+    path.write_text(lines[0] + "[1, 2]\n")
+    with pytest.raises(CbocError, match=r"line 2 of .* is no result"):
+        Results(tmp_path, Row)
+    path.write_text(lines[0].replace('"method":"individual"', '"method":"indivdual"'))
+    with pytest.raises(CbocError, match=r"line 1 of .*'indivdual' is no method.*did you mean 'individual'"):
+        Results(tmp_path, Row)
+
+
+def test_a_directory_of_another_edition_is_refused(tmp_path):
+    run(work, JOBS, Results(tmp_path, Row), in_order)
+    (tmp_path / MARK).write_text(json.dumps({"edition": EDITION + 1}))
+    with pytest.raises(CbocError, match=rf"edition {EDITION + 1} .* edition {EDITION} .* another --out"):
+        Results(tmp_path, Row)
+    (tmp_path / MARK).write_text("{")
+    with pytest.raises(CbocError, match="damaged"):
+        Results(tmp_path, Row)
+    (tmp_path / MARK).unlink()
+    with pytest.raises(CbocError, match="holds results but no edition.json"):
+        Results(tmp_path, Row)
+
+
+def test_two_writers_do_not_meet(tmp_path):
+    first, second = Results(tmp_path, Row), Results(tmp_path, Row)
+    with first.writing(), pytest.raises(CbocError, match="another process is writing"), second.writing():
+        pass
+
+
+def test_costs_are_kept_apart(tmp_path):
+    run(work, JOBS, Results(tmp_path, Row), in_order)
+    assert "cpu" not in (tmp_path / "results.jsonl").read_text()
+    assert sum(Results(tmp_path, Row).costs.values()) == pytest.approx(0.1 * len(JOBS))
+    assert len((tmp_path / COSTS).read_text().splitlines()) == len(JOBS)
+
+
+def test_jobs_come_seed_by_seed_and_once():
+    jobs = jobs_of([SCENARIO, Scenario("levy-2", 3, rounds=3)], ["random", "random"], ["default"], range(2))
+    assert [job.seed for job in jobs] == [0, 0, 1, 1]
+    assert [job.scenario.sites for job in jobs] == [3, 2, 3, 2]
+
+
+def test_unknown_names_are_one_sentence():
+    with pytest.raises(CbocError, match="'indvidual' is no method of this library; did you mean 'individual'?"):
+        Job(SCENARIO, "default", "indvidual", 0)
+    with pytest.raises(CbocError, match="'papr' is no surrogate of this library; did you mean 'paper'?"):
+        Job(SCENARIO, "papr", "individual", 0)
+    with pytest.raises(CbocError, match="'lvy-2' is no problem"):
+        Scenario("lvy-2", 2)
+    with pytest.raises(CbocError, match="1 to 1000 sites; 0 came"):
+        Scenario("levy-2", 0)
