@@ -1,6 +1,6 @@
 """Two processes against one on the same jobs of the benchmark: wall time, and the same rows.
 
-    python benchmarks/scaling.py
+python benchmarks/scaling.py
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
 import os
+import platform
 import secrets
 import signal
 import socket
@@ -9,9 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
+import numpy as np
 import pytest
 
-from cboc.bench.engines import PATIENCE, engine
+from cboc.bench.engines import PATIENCE, arithmetic, engine
 from cboc.errors import CbocError
 
 IGNORED = [  # nothing of the newest releases; the oldest that we allow leave files and processes of theirs to the end
@@ -63,6 +65,14 @@ def wait_for_go(job):
 
 def tell_process(job):
     return {"process": os.getpid()}
+
+
+def tell_arithmetic(job):
+    np.ones((2, 2)) @ np.ones((2, 2))
+    kernels = {pool["architecture"] for pool in threadpool_info() if pool["internal_api"] == "openblas"}
+    found = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
+    beyond = [name for name in found if name.startswith(("AVX512", "X86_V4"))]
+    return {"asked": os.environ.get("OPENBLAS_CORETYPE"), "kernels": kernels, "beyond": beyond}
 
 
 class Awkward(Exception):
@@ -251,6 +261,45 @@ def test_a_wrong_setting_is_one_sentence(settings, sentence):
     with pytest.raises(CbocError) as error:
         engine(**settings)
     assert str(error.value) == sentence
+
+
+@pytest.mark.skipif(platform.machine() not in arithmetic.X86_64, reason="the kernels are those of x86-64")
+@pytest.mark.parametrize(("chosen", "kernels"), [(None, "Haswell"), ("Sandybridge", "Sandybridge")])
+def test_a_local_worker_has_a_steady_arithmetic_or_what_the_user_chose(work, monkeypatch, capfd, chosen, kernels):
+    for name in ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES"):
+        monkeypatch.delenv(name, raising=False)
+    if not arithmetic.steady():
+        pytest.skip("a processor without AVX2")
+    if chosen:
+        monkeypatch.setenv("OPENBLAS_CORETYPE", chosen)
+    monkeypatch.setenv("PYTHONWARNINGS", "always::ImportWarning")  # NumPy's, of features that it cannot switch off
+    before = dict(os.environ)
+    ((_, found),) = engine("local", 1)(work.tell_arithmetic, [work.Job(0)])
+    assert found["asked"] == kernels
+    assert found["kernels"] <= {kernels}  # none at all where another BLAS is installed
+    assert found["beyond"] == []
+    assert dict(os.environ) == before
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize(
+    ("machine", "baseline", "found", "switched_off"),
+    [
+        ("x86_64", ["X86_V2"], ["X86_V3", "X86_V4", "AVX512_ICL"], "X86_V4 AVX512_ICL"),
+        ("AMD64", ["SSE3"], ["SSE42", "AVX2", "AVX512F", "AVX512_SKX"], "AVX512F AVX512_SKX"),  # before NumPy 2.4
+        ("x86_64", ["X86_V3"], [], ""),
+        ("x86_64", ["X86_V2"], [], None),
+        ("arm64", ["NEON"], ["ASIMDHP"], None),
+    ],
+)
+def test_steady_arithmetic_is_that_of_avx2_where_there_is_avx2(monkeypatch, machine, baseline, found, switched_off):
+    for name in ("OPENBLAS_CORETYPE", "NPY_DISABLE_CPU_FEATURES"):
+        monkeypatch.delenv(name, raising=False)
+    features = {name: names for name, names in {"baseline": baseline, "found": found}.items() if names}
+    monkeypatch.setattr(platform, "machine", lambda: machine)
+    monkeypatch.setattr(np, "show_config", lambda mode: {"SIMD Extensions": features} if mode == "dicts" else None)
+    kernels = {} if switched_off is None else {"OPENBLAS_CORETYPE": "Haswell"}
+    assert arithmetic.steady() == kernels | ({"NPY_DISABLE_CPU_FEATURES": switched_off} if switched_off else {})
 
 
 def test_ctrl_c_ends_the_workers_at_once_and_silently(tmp_path):

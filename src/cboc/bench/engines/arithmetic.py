@@ -1,0 +1,34 @@
+"""The arithmetic of a worker: the environment in which its BLAS and its NumPy wake up.
+
+OpenBLAS and NumPy choose their kernels by the processor they find, kernels differ in the last bit, and a search may
+make much of that bit. With the arithmetic that every x86-64 processor with AVX2 has, it is the same bit on all of them.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+
+import numpy as np
+
+ONE_THREAD = dict.fromkeys(
+    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
+)
+X86_64 = ("x86_64", "AMD64")
+AVX2 = ("AVX2", "X86_V3")  # the name until NumPy 2.3, and since
+BEYOND = ("AVX512", "X86_V4")  # so begin the names of what only some processors with AVX2 have
+
+
+def steady() -> dict[str, str]:
+    """The arithmetic that every x86-64 processor with AVX2 has; nothing elsewhere, nor where the user has chosen.
+
+    Haswell was the first of them; on an older processor its kernels crash. NumPy warns of a feature that it cannot
+    switch off, or does not start, so only those that it found are named.
+    """
+    features = np.show_config(mode="dicts")["SIMD Extensions"]
+    found = features.get("found", [])
+    if platform.machine() not in X86_64 or not {*features.get("baseline", []), *found}.intersection(AVX2):
+        return {}
+    beyond = " ".join(feature for feature in found if feature.startswith(BEYOND))
+    values = {"OPENBLAS_CORETYPE": "Haswell", "NPY_DISABLE_CPU_FEATURES": beyond}
+    return {name: value for name, value in values.items() if value and name not in os.environ}
