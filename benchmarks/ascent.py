@@ -1,4 +1,4 @@
-"""Why `utility/ascent.py` is written by hand: the same utilities climbed from the same starts by SciPy's L-BFGS-B.
+"""Why `ascent.py` is written by hand: the same utilities climbed from the same starts by SciPy's L-BFGS-B.
 
     python benchmarks/ascent.py            60 states of real studies
     python benchmarks/ascent.py --quick    14
@@ -20,9 +20,9 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import minimize
 
+from cboc.ascent import ascend
 from cboc.sobol import sobol
 from cboc.surrogate.fitting import build
-from cboc.utility.ascent import ascend
 from cboc.utility.improvement import LogEI
 from states import collect
 

@@ -1,4 +1,4 @@
-"""The two array types of the library."""
+"""The three array types of the library."""
 
 from __future__ import annotations
 
@@ -7,3 +7,4 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 Mask = NDArray[np.bool_]
+Owners = NDArray[np.int_]

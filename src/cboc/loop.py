@@ -12,7 +12,7 @@ from cboc.data import Dataset, Direction
 from cboc.errors import CbocError
 from cboc.history import History, Journal, in_order
 from cboc.network.ledger import Ledger
-from cboc.site import Finished, Outcome, Site, Waiting
+from cboc.site import Finished, Outcome, Site, Waiting, think
 from cboc.strategy import Strategy
 from cboc.study import Study
 from cboc.trial import Status, Trial
@@ -97,6 +97,7 @@ def _check(
 def _run(sites: list[Site], experiments: Mapping[str, Experiment], on_trial: Callable[[Trial], None] | None) -> None:
     """Each pass: everybody proposes, then everybody whose round has closed runs what was agreed."""
     while active := [site for site in sites if not site.is_finished]:
+        think(active)
         for site in active:
             with suppress(Finished):
                 site.propose()

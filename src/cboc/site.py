@@ -9,8 +9,8 @@ process or the next.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from math import exp, isfinite
 from typing import Any, cast
 from zlib import crc32
@@ -22,13 +22,14 @@ from cboc.consensus.gate import Gate, GateLike
 from cboc.consensus.matrix import quantise
 from cboc.data import Best, Dataset, Direction
 from cboc.errors import CbocError
+from cboc.groups import by_group
 from cboc.messages import Proposal
 from cboc.network.ledger import Network, RoundClosed
 from cboc.strategy import Situation, Strategy, default
 from cboc.study import Study
 from cboc.threads import one_thread
 from cboc.trial import Decision, Status, Trial
-from cboc.utility.maximise import maximise
+from cboc.utility.maximise import maximise_all
 from cboc.utility.utility import Utility
 
 LARGEST = 700.0  # whose exponential is still a number
@@ -82,6 +83,7 @@ class Site:
         self._save = save
         self._utility: tuple[int, Utility] | None = None  # of the proposal with this number
         self._dataset: Dataset | None = None  # of the trials as they are now
+        self._thought: Thought | None = None  # likewise
 
     def _check(self, initial: object) -> None:
         """One sentence for whatever is wrong with the site's settings."""
@@ -177,6 +179,12 @@ class Site:
             raise Finished(f"site '{self.name}' stops: its largest utility fell below {self.stop_below:g}.")
         return self._hand_in(trial) if trial.status == Status.PROPOSED else trial
 
+    @property
+    def _is_due(self) -> bool:
+        """Does the next proposal have to be thought about?"""
+        is_idle = self._open is None and not self.is_finished and len(self.trials) >= self.initial
+        return is_idle and self._thought is None
+
     def _initial_trial(self) -> Trial:
         number = len(self.trials)
         spread = self.study.space.sample(self.initial, self._rng(0))[number]
@@ -185,42 +193,35 @@ class Site:
 
     def _proposed_trial(self) -> Trial:
         """x_k(t) = argmax U_k, and what the strategy wants to remember."""
-        number, space = len(self.trials), self.study.space
-        with one_thread():
-            x, worth, memory = self._search(number, self._rng(number))
-        x = quantise(np.clip(x, 0.0, 1.0))
+        if self._thought is None:
+            think([self])
+        space, thought = self.study.space, cast(Thought, self._thought)
+        x = quantise(np.clip(thought.x, 0.0, 1.0))
         x = x if space.is_box and space.is_continuous else quantise(space.project(x))
         return self._keep(
             Trial(
                 self.name,
-                number,
-                Status.STOPPED if exp(min(worth, LARGEST)) < self.stop_below else Status.PROPOSED,
+                len(self.trials),
+                Status.STOPPED if exp(min(thought.log_worth, LARGEST)) < self.stop_below else Status.PROPOSED,
                 round=self._next_round,
                 proposed=tuple(x.tolist()),
-                log_worth=worth,
-                warm_start=memory,
+                log_worth=thought.log_worth,
+                warm_start=thought.memory,
             )
         )
 
-    def _search(self, number: int, rng: np.random.Generator) -> tuple[Array, float, tuple[float, ...] | None]:
-        space = self.study.space
-        if not self._has_data:
-            return space.sample(1, rng)[0], 0.0, None
-        utility = self._build(number, rng)
-        x, _ = maximise(utility, space, rng)
-        memory = getattr(utility, "warm_start", None)
-        return x, float(utility.log_worth(x[None])[0]), None if memory is None else tuple(np.asarray(memory).tolist())
+    def _situation(self, number: int) -> Situation:
+        """What the site knew before trial `number`."""
+        earlier = self.trials[:number]
+        memory = next((t.warm_start for t in reversed(earlier) if t.warm_start is not None), None)
+        pending = np.array([t.x for t in earlier if t.status == Status.PENDING]).reshape(-1, self.study.space.dimension)
+        return Situation(self.dataset, self.study.space, pending, memory)
 
-    def _build(self, number: int, rng: np.random.Generator) -> Utility:
-        """The utility behind trial `number`, from the trials before it; rebuilt after a restart."""
+    def _build(self, number: int) -> Utility:
+        """The utility behind trial `number`; rebuilt after a restart."""
         if self._utility is None or self._utility[0] != number:
-            earlier = self.trials[:number]
-            memory = next((t.warm_start for t in reversed(earlier) if t.warm_start is not None), None)
-            pending = np.array([t.x for t in earlier if t.status == Status.PENDING]).reshape(
-                -1, self.study.space.dimension
-            )
-            situation = Situation(self.dataset, self.study.space, pending, memory)
-            self._utility = (number, self._checked(self.strategy(situation, rng)))
+            utility = self.strategy(self._situation(number), self._rng(number))
+            self._utility = (number, self._checked(utility))
         return self._utility[1]
 
     def _checked(self, utility: Utility) -> Utility:
@@ -279,7 +280,7 @@ class Site:
         if not self._has_data:
             return cast(float, trial.log_worth)
         with one_thread():
-            return float(self._build(trial.number, self._rng(trial.number)).log_worth(x[None])[0])
+            return float(self._build(trial.number).log_worth(x[None])[0])
 
     # ------------------------------------------------------------------------------------------------- telling
 
@@ -353,7 +354,7 @@ class Site:
             self.trials.append(trial)
         else:
             self.trials[trial.number] = trial
-        self._dataset = None
+        self._dataset = self._thought = None
         if self._save is not None:
             self._save(trial)
         return trial
@@ -361,3 +362,53 @@ class Site:
     def _rng(self, number: int) -> np.random.Generator:
         """The randomness of one trial: a function of seed, site and number alone."""
         return np.random.default_rng([self.seed, crc32(self.name.encode()), number])
+
+
+@dataclass(frozen=True)
+class Thought:
+    """What a site is about to propose."""
+
+    x: Array  # argmax U_k
+    log_worth: float
+    memory: tuple[float, ...] | None = None  # of the strategy
+
+
+def think(sites: Sequence[Site]) -> None:
+    """Find what these sites are about to propose, together where they are alike.
+
+    The designs are bit for bit those that each would find alone. `ask` and `propose` do it for one site; where several
+    share a process, thinking first costs them a fraction.
+    """
+    due = [site for site in sites if site._is_due]
+    with one_thread():
+        thoughts = by_group(_think_alike, due, key=_likeness)
+    for site, thought in zip(due, thoughts, strict=True):
+        site._thought = thought
+
+
+def _likeness(site: Site) -> object:
+    """Sites for which it is equal think together: those with data, the same space and a strategy that can."""
+    can_join = hasattr(site.strategy, "together") and site._has_data
+    return (site.strategy, site.study.space) if can_join else object()
+
+
+def _think_alike(sites: list[Site]) -> list[Thought]:
+    first, space = sites[0], sites[0].study.space
+    rngs = [site._rng(len(site.trials)) for site in sites]
+    if not first._has_data:
+        return [Thought(space.sample(1, rngs[0])[0], 0.0)]
+    situations = [site._situation(len(site.trials)) for site in sites]
+    if hasattr(first.strategy, "together"):
+        utilities = first.strategy.together(situations, rngs)
+    else:
+        utilities = [first.strategy(situations[0], rngs[0])]
+    for site, utility in zip(sites, utilities, strict=True):
+        site._utility = (len(site.trials), site._checked(utility))
+    found = maximise_all(utilities, space, rngs)
+    return [_thought(utility, x) for utility, (x, _) in zip(utilities, found, strict=True)]
+
+
+def _thought(utility: Utility, x: Array) -> Thought:
+    memory = getattr(utility, "warm_start", None)
+    worth = float(utility.log_worth(x[None])[0])
+    return Thought(x, worth, None if memory is None else tuple(np.asarray(memory).tolist()))

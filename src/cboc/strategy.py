@@ -1,11 +1,12 @@
 """How a site turns what it knows into a utility: the seam for other people's surrogates and acquisitions.
 
-A strategy is any function `(Situation, rng) -> Utility`.
+A strategy is any function `(Situation, rng) -> Utility`. One that also has `together`, from several situations to their
+utilities, is asked once for all sites of a process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,7 +14,7 @@ import numpy as np
 from cboc.arrays import Array
 from cboc.data import Dataset
 from cboc.space import Space
-from cboc.surrogate.fitting import PAPER, Model, fit
+from cboc.surrogate.fitting import PAPER, Model, Task, fit_all
 from cboc.surrogate.gp import GP
 from cboc.utility.confidence import UCB
 from cboc.utility.improvement import EI, PI, LogEI
@@ -52,20 +53,31 @@ class Bayesian:
 
     def surrogate(self, situation: Situation) -> GP:
         """The fitted Gaussian process, with failures padded and experiments under way believed."""
-        data = situation.dataset
-        floor = data.score.min() if len(data) else 0.0
-        X = np.vstack([data.X, data.failures])
-        y = np.append(data.score, np.full(len(data.failures), floor))
-        sem = np.append(data.sem, np.full(len(data.failures), np.nan))
-        warm = situation.warm_start
-        interval = max(FRESH_LOOK, len(y) // FRESH_LOOK)
-        looks = LOOKS if warm is None or len(y) % interval == 0 else 1
-        start = None if warm is None else np.array(warm)
-        gp = fit(X, y, sem=sem, model=self.model, widths=situation.space.widths, warm_start=start, starts=looks)
-        return gp.believe(situation.pending)
+        return self.surrogates([situation])[0]
+
+    def surrogates(self, situations: Sequence[Situation]) -> list[GP]:
+        """The same for several sites on one space, fitted together where they have as many data."""
+        tasks = [_task(situation) for situation in situations]
+        gps = fit_all(tasks, model=self.model, widths=situations[0].space.widths)
+        return [gp.believe(situation.pending) for gp, situation in zip(gps, situations, strict=True)]
 
     def __call__(self, situation: Situation, rng: np.random.Generator) -> Utility:
-        return self.utility(self.surrogate(situation), rng)
+        return self.together([situation], [rng])[0]
+
+    def together(self, situations: Sequence[Situation], rngs: Sequence[np.random.Generator]) -> list[Utility]:
+        """The utilities of several sites on one space, each the same as alone."""
+        return [self.utility(gp, rng) for gp, rng in zip(self.surrogates(situations), rngs, strict=True)]
+
+
+def _task(situation: Situation) -> Task:
+    data, warm = situation.dataset, situation.warm_start
+    floor = data.score.min() if len(data) else 0.0
+    X = np.vstack([data.X, data.failures])
+    y = np.append(data.score, np.full(len(data.failures), floor))
+    sem = np.append(data.sem, np.full(len(data.failures), np.nan))
+    interval = max(FRESH_LOOK, len(y) // FRESH_LOOK)
+    looks = LOOKS if warm is None or len(y) % interval == 0 else 1
+    return Task(X, y, sem, None if warm is None else np.array(warm), looks)
 
 
 UTILITIES: dict[str, Callable[[GP, np.random.Generator], Utility]] = {

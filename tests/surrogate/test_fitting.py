@@ -47,10 +47,11 @@ def test_the_gradient_is_the_derivative(model, known, seed):
     rng = np.random.default_rng(seed)
     X, y = example(12, seed)
     sem = {"none": None, "some": np.where(np.arange(12) % 3, 0.2, np.nan), "all": np.full(12, 0.1)}[known]
-    objective = Objective(model, X, y, sem, WIDTHS)
+    objective = Objective(model, X[None], y[None], None if sem is None else sem[None], WIDTHS)
     theta, h = objective.mode + 0.5 * rng.standard_normal(len(objective.mode)), 1e-5
-    numeric = [(objective(theta + h * e)[0] - objective(theta - h * e)[0]) / (2 * h) for e in np.eye(len(theta))]
-    gradient = objective(theta)[1]
+    steps, same = h * np.eye(len(theta)), np.zeros(len(theta), dtype=int)
+    numeric = (objective(theta + steps, same)[0] - objective(theta - steps, same)[0]) / (2 * h)
+    gradient = objective(theta[None])[1][0]
     assert gradient == pytest.approx(numeric, rel=1e-4, abs=1e-4 * max(1.0, np.abs(gradient).max()))
 
 
@@ -71,27 +72,27 @@ BOTORCH_FITTED_LOG_POSTERIOR = -15.687796361426557
 
 
 def in_the_unit_cube(hyper):
-    return np.log(np.array(hyper) / [15.0, 15.0, 1.0, 1.0])
+    return np.log(np.array([hyper]) / [15.0, 15.0, 1.0, 1.0])
 
 
 def botorch_constant():
     """What our log posterior leaves out of BoTorch's."""
-    objective = Objective(PAPER, BOTORCH_UNIT, BOTORCH_Y, None, BOTORCH_WIDTHS)
+    objective = Objective(PAPER, BOTORCH_UNIT[None], BOTORCH_Y[None], None, BOTORCH_WIDTHS)
     hyper, theirs = next(iter(BOTORCH_LOG_POSTERIORS.items()))
-    return theirs + objective(in_the_unit_cube(hyper))[0]
+    return theirs - objective(in_the_unit_cube(hyper))[0][0]
 
 
 def test_the_paper_preset_has_botorchs_log_posterior():
-    objective = Objective(PAPER, BOTORCH_UNIT, BOTORCH_Y, None, BOTORCH_WIDTHS)
+    objective = Objective(PAPER, BOTORCH_UNIT[None], BOTORCH_Y[None], None, BOTORCH_WIDTHS)
     for hyper, theirs in BOTORCH_LOG_POSTERIORS.items():
-        assert -objective(in_the_unit_cube(hyper))[0] + botorch_constant() == pytest.approx(theirs, abs=1e-6)
+        assert objective(in_the_unit_cube(hyper))[0] + botorch_constant() == pytest.approx(theirs, abs=1e-6)
 
 
 def test_the_paper_preset_has_botorchs_log_likelihood():
-    objective = Objective(PAPER, BOTORCH_UNIT, BOTORCH_Y, None, BOTORCH_WIDTHS)
+    objective = Objective(PAPER, BOTORCH_UNIT[None], BOTORCH_Y[None], None, BOTORCH_WIDTHS)
     for hyper, theirs in BOTORCH_LOG_LIKELIHOODS.items():
         theta = in_the_unit_cube(hyper)
-        assert -objective(theta)[0] - objective.log_prior(theta)[0] == pytest.approx(theirs, abs=1e-6)
+        assert objective(theta)[0] - objective.log_prior(theta)[0] == pytest.approx(theirs, abs=1e-6)
 
 
 def test_the_paper_preset_is_fitted_as_by_botorch():
@@ -151,11 +152,11 @@ def test_an_idle_coordinate_gets_a_long_lengthscale():
 def test_no_gradient_is_left_inside_the_bounds(model):
     X, y = example(30)
     gp = fit(X, y, model=model, widths=WIDTHS)
-    objective = Objective(model, X, gp.y, None, WIDTHS)
+    objective = Objective(model, X[None], gp.y[None], None, WIDTHS)
     lower, upper = np.array(objective.bounds).T
-    value, gradient = objective(gp.theta)
+    value, gradient = (part[0] for part in objective(gp.theta[None]))
     inside = (gp.theta > lower + 1e-6) & (gp.theta < upper - 1e-6)
-    assert np.abs(gradient[inside]).max() < 0.3 and -value == pytest.approx(gp.log_posterior)
+    assert np.abs(gradient[inside]).max() < 0.3 and value == pytest.approx(gp.log_posterior)
     assert (gp.theta >= lower).all() and (gp.theta <= upper).all()
 
 
@@ -265,8 +266,8 @@ def test_two_thousand_points():
     X = rng.random((2000, 6))
     y = np.sin(4.0 * X).sum(axis=1)
     started = time.process_time()
-    objective = Objective(Model(outcomes=standardised), X, standardised(y).forward(y))
-    value, gradient = objective(objective.mode)
+    objective = Objective(Model(outcomes=standardised), X[None], standardised(y).forward(y)[None])
+    value, gradient = objective(objective.mode[None])
     gp = build(X, y, objective.mode, Model(outcomes=standardised))
     error = gp.predict(Q := rng.random((50, 6)))[0] - np.sin(4.0 * Q).sum(axis=1)
     assert np.isfinite(value) and np.isfinite(gradient).all() and np.sqrt((error**2).mean()) < 0.1

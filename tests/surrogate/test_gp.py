@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cboc.surrogate.algebra import cholesky, squared_distances
 from cboc.surrogate.fitting import PAPER, Model, build, fit
-from cboc.surrogate.gp import cholesky, squared_distances
 from cboc.surrogate.kernels import matern52, squared_exponential
 from cboc.surrogate.outcomes import raw, standardised
 from cboc.surrogate.priors import Gamma

@@ -11,7 +11,7 @@ from cboc.arrays import Array
 from cboc.baselines.case import Case
 from cboc.consensus.gate import Gate, GateLike
 from cboc.network.ledger import Ledger, Network
-from cboc.site import Site
+from cboc.site import Site, think
 from cboc.strategy import Strategy
 from cboc.study import Study
 from cboc.surrogate.gp import GP
@@ -57,6 +57,7 @@ def rounds(case: Case, study: Study, network: Network, strategy: Strategy, gate:
         for name, data in zip(case.names, case.initial, strict=True)
     ]
     for _ in range(case.horizon):
+        think(sites)
         for site in sites:
             site.propose()
         for k, site in enumerate(sites):

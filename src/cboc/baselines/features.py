@@ -21,10 +21,10 @@ from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from cboc.arrays import Array
+from cboc.ascent import ascend
 from cboc.errors import CbocError
 from cboc.sobol import sobol
-from cboc.surrogate.gp import add_to_diagonal, cholesky
-from cboc.utility.ascent import ascend
+from cboc.surrogate.algebra import add_to_diagonal, cholesky
 from cboc.utility.surrogated import log_gain
 
 SAMPLES = 512  # looked at before climbing, over all boxes

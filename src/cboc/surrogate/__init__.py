@@ -4,7 +4,8 @@ kernels.py   Matern-5/2 and squared exponential, as functions of r²
 priors.py    of the hyper-parameters
 outcomes.py  from outcomes to the standardised scale, and back
 fitting.py   hyper-parameters by maximum a posteriori; the paper's model as a preset
-gp.py        the posterior, and what is read from it
+gp.py        the posterior, and what is read from it, of one process or of a stack of them
+algebra.py   of small symmetric matrices
 """
 
 from cboc.surrogate.fitting import PAPER, Model, build, fit

@@ -6,26 +6,37 @@
     m               = 1ᵀK⁻¹y / 1ᵀK⁻¹1
 
 m is profiled out: at its optimum it adds nothing to the gradient.
+
+Several data sets of the same shape are fitted at once, from one or more starts each: every pair of a data set and a
+start is a row, with its own θ, its own K and its own climb. A data set gets the same bits whoever is beside it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import log, pi
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
-from cboc.arrays import Array
+from cboc.arrays import Array, Owners
+from cboc.ascent import FIRST_STEP, ascend_all
 from cboc.errors import CbocError
-from cboc.surrogate.gp import GP, add_to_diagonal, cholesky, invert_root, squared_distances
+from cboc.groups import by_group
+from cboc.surrogate.algebra import add_to_diagonal, cholesky, diagonal, invert_root, squared_distances
+from cboc.surrogate.gp import GP
 from cboc.surrogate.kernels import Kernel, matern52
 from cboc.surrogate.outcomes import Outcomes, compressed, raw
 from cboc.surrogate.priors import Gamma, LogNormal, Prior, dimension_scaled, gamma_3_6
 
 STRIDE = 0.1  # the first step from a warm start, in log units: hyper-parameters move little from round to round
-TOLERANCE = 1e-5  # of L-BFGS-B, relative to the log posterior: well inside 0.01 for any n in use
+FAR_STRIDE = 1.0  # from any other
+TOLERANCE = 3e-4  # of a climb, in the log posterior
+NOTABLE = 0.01  # likewise: a gain worth another climb
+CLIMBS = 4  # from one start, at most
+STEPS = 100  # of a climb, at most
+CACHE = 2**17  # numbers in the work of one evaluation: 1 MB
 
 
 @dataclass(frozen=True)
@@ -55,6 +66,27 @@ PAPER = Model(
 """BoTorch's defaults of 2023 on raw inputs and raw outcomes, as in the paper's experiments."""
 
 
+@dataclass(frozen=True)
+class Task:
+    """One data set to be fitted: designs X (n, D) and scores y (n,).
+
+    `sem` holds the standard error of each measurement, NaN where it is to be learned. `warm_start` is the `theta` of an
+    earlier fit; with `starts` > 1 other starting points are tried as well and the best result is kept.
+    """
+
+    X: Array
+    y: Array
+    sem: Array | None = None
+    warm_start: Array | None = None
+    starts: int = 1
+
+    def __post_init__(self) -> None:
+        if len(self.X) == 0:
+            raise CbocError(
+                "a Gaussian process needs at least one completed experiment, and there is none; tell() one first."
+            )
+
+
 def fit(
     X: Array,
     y: Array,
@@ -65,134 +97,184 @@ def fit(
     warm_start: Array | None = None,
     starts: int = 1,
 ) -> GP:
-    """The Gaussian process with the most probable hyper-parameters, for designs X (n, D) and scores y (n,).
+    """The Gaussian process with the most probable hyper-parameters, for one data set (see `Task`).
 
-    `sem` holds the standard error of each measurement, NaN where it is to be learned. `widths` are the natural widths
-    of the coordinates, for models that speak of them. `warm_start` is the `theta` of an earlier fit; with `starts` > 1
-    other starting points are tried as well and the best result is kept.
+    `widths` are the natural widths of the coordinates, for models that speak of them.
     """
-    model = model or Model()
-    if len(X) == 0:
-        raise CbocError(
-            "a Gaussian process needs at least one completed experiment, and there is none; tell() one first."
-        )
-    objective, outcomes = _objective(X, y, sem, model, widths)
-    theta, value = objective.minimise(warm_start, starts)
-    return _posterior(objective, outcomes, X, theta, value)
+    return fit_all([Task(X, y, sem, warm_start, starts)], model=model, widths=widths)[0]
+
+
+def fit_all(tasks: Sequence[Task], *, model: Model | None = None, widths: Array | None = None) -> list[GP]:
+    """The same for several data sets; those of one shape are fitted together."""
+    believed = model or Model()
+    return by_group(lambda alike: _fit_alike(alike, believed, widths), tasks, key=lambda task: task.X.shape)
+
+
+def _fit_alike(tasks: list[Task], model: Model, widths: Array | None) -> list[GP]:
+    objective, outcomes = _objective(tasks, model, widths)
+    thetas, values = objective.maximise(tasks)
+    return _posteriors(objective, outcomes, tasks, thetas, values)
 
 
 def build(X: Array, y: Array, theta: Array, model: Model | None = None) -> GP:
     """The Gaussian process at given hyper-parameters, nothing fitted."""
-    objective, outcomes = _objective(X, y, None, model or Model(), None)
-    return _posterior(objective, outcomes, X, theta, objective(theta)[0])
+    task = Task(X, y)
+    objective, outcomes = _objective([task], model or Model(), None)
+    return _posteriors(objective, outcomes, [task], theta[None], objective(theta[None])[0])[0]
 
 
-def _objective(X: Array, y: Array, sem: Array | None, model: Model, widths: Array | None) -> tuple[Objective, Outcomes]:
-    outcomes = model.outcomes(y)
-    errors = None if sem is None else sem * outcomes.slope(y)
-    return Objective(model, X, outcomes.forward(y), errors, widths), outcomes
+def _objective(tasks: Sequence[Task], model: Model, widths: Array | None) -> tuple[Objective, list[Outcomes]]:
+    outcomes = [model.outcomes(task.y) for task in tasks]
+    X = np.array([task.X for task in tasks])
+    y = np.array([outcome.forward(task.y) for outcome, task in zip(outcomes, tasks, strict=True)])
+    errors = np.full(y.shape, np.nan)
+    for k, (outcome, task) in enumerate(zip(outcomes, tasks, strict=True)):
+        if task.sem is not None and not np.isnan(task.sem).all():
+            errors[k] = task.sem * outcome.slope(task.y)
+    return Objective(model, X, y, errors, widths), outcomes
 
 
-def _posterior(objective: Objective, outcomes: Outcomes, X: Array, theta: Array, value: float) -> GP:
-    root = objective.factorise(theta)[1]
-    mean, alpha = objective.solve(root)
-    return GP(
-        kernel=objective.model.kernel,
-        outcomes=outcomes,
-        X=X,
-        y=objective.y,
-        lengthscales=np.exp(theta[: X.shape[1]]),
-        signal=objective.signal(theta),
-        noise=float(np.exp(theta[-1])),
-        noises=objective.noises(theta),
-        theta=theta,
-        mean=mean,
-        alpha=alpha,
-        inverse_root=invert_root(root),
-        log_posterior=-value,
-    )
+def _posteriors(
+    objective: Objective, outcomes: Sequence[Outcomes], tasks: Sequence[Task], thetas: Array, values: Array
+) -> list[GP]:
+    gps = []
+    signals, D = objective.signals(thetas), objective.X.shape[2]
+    every = np.arange(len(tasks))
+    noises = objective.noises(thetas, every)
+    for rows in objective.chunks(len(tasks)):
+        roots = objective.factorise(thetas[rows], every[rows])[1]
+        means, alphas = objective.solve(roots, every[rows])
+        for k, root, mean, alpha in zip(every[rows], roots, means, alphas, strict=True):
+            gp = GP(
+                kernel=objective.model.kernel,
+                outcomes=outcomes[k],
+                X=tasks[k].X,
+                y=objective.y[k],
+                lengthscales=np.exp(thetas[k, :D]),
+                signal=float(signals[k]),
+                noise=float(np.exp(thetas[k, -1])),
+                noises=noises[k],
+                theta=thetas[k],
+                mean=float(mean),
+                alpha=alpha,
+                inverse_root=invert_root(root.T),
+                log_posterior=float(values[k]),
+            )
+            gps.append(gp)
+    return gps
 
 
 class Objective:
-    """θ -> -log posterior and its gradient, for one data set."""
+    """θ -> log posterior and its gradient, for K data sets X (K, n, D), y (K, n) and their standard errors (K, n)."""
 
     def __init__(self, model: Model, X: Array, y: Array, sem: Array | None = None, widths: Array | None = None) -> None:
-        n, self.dimension = X.shape
+        _, n, self.dimension = X.shape
         self.model = model
-        self.X = X - X.mean(axis=0)  # only differences count, and small numbers keep |x - x'|² exact
+        self.X = X - X.mean(axis=1, keepdims=True)  # only differences count, and small numbers keep |x - x'|² exact
         self.y = y
-        self.targets = np.asfortranarray(np.stack([y, np.ones(n)], axis=1))
-        known = np.full(n, np.nan) if sem is None else sem**2
-        self.is_learned = np.isnan(known)  # (n,) where v² stands for the unknown measurement error
+        self.targets = np.stack([y, np.ones_like(y)], axis=1)  # (K, 2, n): LAPACK sees [y, 1]
+        known = np.full(y.shape, np.nan) if sem is None else sem**2
+        self.is_learned = np.isnan(known)  # (K, n) where v² stands for the unknown measurement error
         self.measured = np.where(self.is_learned, 0.0, np.maximum(known, model.noise_floor))
-        self.work = np.empty((3, n, n))  # K, slopes, scratch: once, because fresh pages cost more than the sums
+        self.width = max(1, CACHE // (3 * n * n))  # rows in a chunk
+        self.work = np.empty((3, 0, n, n))  # K, slopes, scratch: once, because fresh pages cost more than the sums
         self.prior = model.lengthscale(self.dimension)
         self.log_widths = np.log(widths) if model.is_natural and widths is not None else np.zeros(self.dimension)
 
-    def __call__(self, theta: Array) -> tuple[float, Array]:
-        n, D = self.X.shape
-        Xs, root, slope = self.factorise(theta)
-        mean, alpha = self.solve(root)
-        fitted = (self.y - mean) @ alpha
-        value = -0.5 * (fitted + n * log(2.0 * pi)) - np.log(root.diagonal()).sum()
-        inverse = dpotri(root, lower=1, overwrite_c=1)[0].T  # K⁻¹ on and above the diagonal, 0 below
+    def __call__(self, thetas: Array, owners: Owners | None = None) -> tuple[Array, Array]:
+        """Log posteriors (b,) and gradients (b, p) at θ (b, p); row i belongs to data set owners[i], by default i."""
+        owners = np.arange(len(thetas)) if owners is None else owners
+        values, gradients = self.log_prior(thetas)
+        for rows in self.chunks(len(thetas)):
+            likelihoods, slopes = self._likelihood(thetas[rows], owners[rows])
+            values[rows] += likelihoods
+            gradients[rows] += slopes
+        return values, gradients
+
+    def chunks(self, count: int) -> list[slice]:
+        """So many rows, as many at a time as stay in the cache."""
+        return [slice(start, min(start + self.width, count)) for start in range(0, count, self.width)]
+
+    def _likelihood(self, thetas: Array, owners: Owners) -> tuple[Array, Array]:
+        n, D = self.X.shape[1:]
+        Xs, roots, slope = self.factorise(thetas, owners)
+        means, alpha = self.solve(roots, owners)
+        fitted = ((self.y[owners] - means[:, None]) * alpha).sum(axis=1)
+        values = -0.5 * (fitted + n * log(2.0 * pi)) - np.log(diagonal(roots)).sum(axis=1)
+        for root in roots:
+            dpotri(root.T, lower=1, overwrite_c=1)
+        inverse = roots  # K⁻¹ on and above the diagonal, 0 below
 
         # Σ_ij (ααᵀ - K⁻¹)_ij S_ij for a symmetric S with nothing on its diagonal needs only ααᵀ - 2 triu(K⁻¹)
-        G = np.multiply.outer(alpha, alpha, out=self.work[2])
+        G = np.multiply(alpha[:, :, None], alpha[:, None, :], out=self.work[2, : len(thetas)])
         G -= inverse
         G -= inverse
         slope *= G
-        gradient = np.empty_like(theta)
+        gradients = np.empty_like(thetas)
         # ∂K/∂log ℓ_d = -2 s²κ' (x_d - x'_d)²/ℓ_d², and Σ_ij S_ij (x_i - x_j)² = Σ_i (S_i. + S_.i) x_i² - 2 xᵀSx
-        gradient[:D] = 2.0 * (Xs * (slope @ Xs)).sum(axis=0) - (slope.sum(axis=0) + slope.sum(axis=1)) @ (Xs * Xs)
-        diagonal = alpha * alpha - inverse.diagonal()
-        noises = self.noises(theta)
-        gradient[-1] = 0.5 * (diagonal * noises * self.is_learned).sum()
+        sums = slope.sum(axis=1) + slope.sum(axis=2)
+        gradients[:, :D] = (Xs * (2.0 * np.matmul(slope, Xs) - sums[:, :, None] * Xs)).sum(axis=1)
+        excess = alpha * alpha - diagonal(inverse)
+        noises = self.noises(thetas, owners)
+        gradients[:, -1] = 0.5 * (excess * noises * self.is_learned[owners]).sum(axis=1)
         if self.model.outputscale is not None:  # ∂K/∂log s² = K - diag(noise), αᵀKα = (y - m)ᵀα and tr K⁻¹K = n
-            gradient[-2] = 0.5 * (fitted - n - diagonal @ noises)
+            gradients[:, -2] = 0.5 * (fitted - n - (excess * noises).sum(axis=1))
+        return values, gradients
 
-        density, derivative = self.log_prior(theta)
-        gradient += derivative
-        return -float(value + density), -gradient
+    def factorise(self, thetas: Array, owners: Owners) -> tuple[Array, Array, Array]:
+        """X/ℓ, the roots Lᵀ of K and the slopes s²κ' (b, n, n); both live in `work` until the next call."""
+        if self.work.shape[1] < len(thetas):
+            self.work = np.empty((3, len(thetas), *self.work.shape[2:]))
+        Xs = self.X[owners] * np.exp(-thetas[:, None, : self.dimension])
+        K, slope, scratch = self.work[:, : len(thetas)]
+        self._correlate(Xs, thetas, K, slope, scratch)
+        noises = self.noises(thetas, owners)
+        add_to_diagonal(K, noises)
+        for i, matrix in enumerate(K):
+            if dpotrf(matrix.T, lower=1, clean=1, overwrite_a=1)[1] != 0:  # K is gone: once more, with jitter
+                row = slice(i, i + 1)
+                self._correlate(Xs[row], thetas[row], K[row], slope[row], scratch[row])
+                add_to_diagonal(matrix, noises[i])
+                matrix[...] = cholesky(matrix).T
+        return Xs, K, slope
 
-    def factorise(self, theta: Array) -> tuple[Array, Array, Array]:
-        """X/ℓ, the Cholesky factor of K, and the slopes s²κ' (n, n); both live in `work` until the next call."""
-        Xs = self.X * np.exp(-theta[: self.dimension])
-        K, slope, scratch = self.work
+    def _correlate(self, Xs: Array, thetas: Array, K: Array, slope: Array, scratch: Array) -> None:
+        """s²κ and s²κ' between the rows of every X/ℓ, into K and slope (b, n, n)."""
         self.model.kernel.profile(squared_distances(Xs, out=K), slope, scratch)
         if self.model.outputscale is not None:
-            K *= self.signal(theta)
-            slope *= self.signal(theta)
-        np.copyto(scratch, K)
-        add_to_diagonal(K, self.noises(theta))
-        root, info = dpotrf(K.T, lower=1, clean=1, overwrite_a=1)
-        if info != 0:
-            add_to_diagonal(scratch, self.noises(theta))
-            root = cholesky(scratch)
-        return Xs, root, slope
+            signals = self.signals(thetas)[:, None, None]
+            K *= signals
+            slope *= signals
 
-    def signal(self, theta: Array) -> float:
-        return 1.0 if self.model.outputscale is None else float(np.exp(theta[-2]))
+    def signals(self, thetas: Array) -> Array:
+        return np.ones(len(thetas)) if self.model.outputscale is None else np.exp(thetas[:, -2])
 
-    def noises(self, theta: Array) -> Array:
-        """(n,) the measured variances where known, v² elsewhere; never below the floor."""
-        noises: Array = self.measured + np.exp(theta[-1]) * self.is_learned
+    def noises(self, thetas: Array, owners: Owners) -> Array:
+        """(b, n) the measured variances where known, v² elsewhere; never below the floor."""
+        noises: Array = self.measured[owners] + np.exp(thetas[:, -1:]) * self.is_learned[owners]
         return noises
 
-    def solve(self, root: Array) -> tuple[float, Array]:
-        """m and α = K⁻¹(y - m)."""
-        solution = dpotrs(root, self.targets, lower=1)[0]  # K⁻¹[y, 1]
-        mean = float(solution[:, 0].sum() / solution[:, 1].sum())
-        return mean, solution[:, 0] - mean * solution[:, 1]
+    def solve(self, roots: Array, owners: Owners) -> tuple[Array, Array]:
+        """m (b,) and α = K⁻¹(y - m) (b, n)."""
+        solutions = np.array(  # K⁻¹[y, 1]
+            [
+                dpotrs(root.T, self.targets[owner].T, lower=1)[0].T
+                for root, owner in zip(roots, owners.tolist(), strict=True)
+            ]
+        )
+        sums = solutions.sum(axis=2)
+        means = sums[:, 0] / sums[:, 1]
+        return means, solutions[:, 0] - means[:, None] * solutions[:, 1]
 
-    def log_prior(self, theta: Array) -> tuple[float, Array]:
-        derivative = np.empty_like(theta)
-        sides, derivative[: self.dimension] = self.prior(theta[: self.dimension] + self.log_widths)
-        noise, derivative[-1] = self.model.noise(theta[-1])
-        density = float(sides.sum() + noise)
+    def log_prior(self, thetas: Array) -> tuple[Array, Array]:
+        """Of every row of θ (b, p), and its derivative (b, p)."""
+        derivative = np.empty_like(thetas)
+        sides, derivative[:, : self.dimension] = self.prior(thetas[:, : self.dimension] + self.log_widths)
+        noise, derivative[:, -1] = self.model.noise(thetas[:, -1])
+        density: Array = sides.sum(axis=1) + noise
         if self.model.outputscale is not None:
-            signal, derivative[-2] = self.model.outputscale(theta[-2])
-            density += float(signal)
+            signal, derivative[:, -2] = self.model.outputscale(thetas[:, -2])
+            density += signal
         return density, derivative
 
     @property
@@ -212,28 +294,54 @@ class Objective:
 
         A warm start that another model left, with more or fewer hyper-parameters, is no use and left out.
         """
-        short = self.mode - np.append(np.full(self.dimension, log(2.0)), np.zeros(len(self.mode) - self.dimension))
+        mode = self.mode
+        warm = [] if warm_start is None or not self._is_usable(warm_start) else [(warm_start, STRIDE)]
+        if warm and count == 1:
+            return warm
+        short = mode - np.append(np.full(self.dimension, log(2.0)), np.zeros(len(mode) - self.dimension))
         rng = np.random.default_rng(0)  # the same for everybody: a fit is a function of the data
-        disturbed = [self.mode + rng.normal(0.0, 1.0, len(self.mode)) for _ in range(count)]
-        cold = [(theta, 1.0) for theta in (self.mode, short, *disturbed)]
-        if warm_start is not None and warm_start.shape == self.mode.shape and np.isfinite(warm_start).all():
-            cold = [(warm_start, STRIDE), cold[1], cold[0], *cold[2:]]
+        disturbed = [mode + rng.normal(0.0, 1.0, len(mode)) for _ in range(count)]
+        first = (short, mode) if warm else (mode, short)
+        return [*warm, *((theta, FAR_STRIDE) for theta in (*first, *disturbed))][:count]
+
+    def _is_usable(self, theta: Array) -> bool:
+        return theta.shape == self.mode.shape and bool(np.isfinite(theta).all())
+
+    def maximise(self, tasks: Sequence[Task]) -> tuple[Array, Array]:
+        """The best θ of every task (K, p), and its log posterior (K,).
+
+        A climb is in θ/unit, where its first step is FIRST_STEP long: that of a start is its stride. One from afar has
+        learned its metric on steeper ground than where it ends, so that it is repeated from there until that is no use.
+        """
+        starts = [(k, *start) for k, task in enumerate(tasks) for start in self.starts(task.warm_start, task.starts)]
+        owners = np.array([k for k, _, _ in starts])
+        units = np.array([[stride / FIRST_STEP] for _, _, stride in starts])
         lower, upper = np.array(self.bounds).T
-        return [(np.clip(theta, lower, upper), stride) for theta, stride in cold[:count]]
+        thetas = np.clip([theta for _, theta, _ in starts], lower, upper)
+        values = np.full(len(thetas), -np.inf)
+        rows = np.arange(len(thetas))
+        for _ in range(CLIMBS):
+            thetas[rows], found = self._climb(thetas[rows], units[rows], owners[rows], lower, upper)
+            is_worth_it = (units[rows, 0] > STRIDE / FIRST_STEP) & (found > values[rows] + NOTABLE)
+            values[rows] = found
+            rows = rows[is_worth_it]
+            if len(rows) == 0:
+                break
+        best = [max(np.flatnonzero(owners == k), key=lambda row: values[row]) for k in range(len(tasks))]
+        return thetas[best], values[best]
 
-    def minimise(self, warm_start: Array | None, count: int) -> tuple[Array, float]:
-        """The best θ and its -log posterior."""
-        return min((self._descend(*start) for start in self.starts(warm_start, count)), key=lambda result: result[1])
+    def _climb(self, thetas: Array, units: Array, owners: Owners, lower: Array, upper: Array) -> tuple[Array, Array]:
+        def scaled(z: Array, rows: Owners) -> tuple[Array, Array]:
+            values, gradients = self(z * units[rows], owners[rows])
+            return values, gradients * units[rows]
 
-    def _descend(self, theta: Array, stride: float) -> tuple[Array, float]:
-        """L-BFGS-B in θ/stride, because its first step has length 1 there."""
-        from scipy.optimize import minimize  # here, because it takes half a second to import
-
-        def scaled(z: Array) -> tuple[float, Array]:
-            value, gradient = self(stride * z)
-            return value, stride * gradient
-
-        bounds = [(low / stride, high / stride) for low, high in self.bounds]
-        options = {"ftol": TOLERANCE, "gtol": 1e-2 * stride}
-        result = minimize(scaled, theta / stride, jac=True, method="L-BFGS-B", bounds=bounds, options=options)
-        return stride * result.x, float(result.fun)
+        z, values = ascend_all(
+            scaled,
+            thetas / units,
+            lower / units,
+            upper / units,
+            owners=owners,
+            tolerance=TOLERANCE,
+            steps=STEPS,
+        )
+        return np.clip(z * units, lower, upper), values

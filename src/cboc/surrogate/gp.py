@@ -10,18 +10,19 @@ Notation (docs/notation.md has the whole table):
     σ²(x)  = s² - |L⁻¹k(x)|²          ∇σ² = -2 Σ_j [K⁻¹k(x)]_j ∇k_j
     ∇k_j   = 2 s² κ'(r²) (x - x_j)/ℓ²
 
-`fitting.py` finds the hyper-parameters.
+`fitting.py` finds the hyper-parameters, `Stack` has the moments of several processes at once.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dtrtri
 
-from cboc.arrays import Array
+from cboc.arrays import Array, Owners
+from cboc.surrogate.algebra import add_to_diagonal, cholesky, invert_root, pairing, squared_distances
 from cboc.surrogate.kernels import Kernel
 from cboc.surrogate.outcomes import Outcomes
 
@@ -47,53 +48,34 @@ class GP:
     log_posterior: float
 
     @cached_property
-    def _scaled(self) -> tuple[Array, Array]:
-        """X/ℓ and the squared norms of its rows."""
-        scaled = self.X / self.lengthscales
-        return scaled, np.einsum("ij,ij->i", scaled, scaled)
+    def scaled(self) -> Array:
+        """[X/ℓ, 1], (n, D+1)."""
+        return np.column_stack([self.X / self.lengthscales, np.ones(len(self.X))])
+
+    @cached_property
+    def paired(self) -> Array:
+        """What makes [-2q, |q|², 1] into the squared distances of q to X/ℓ: (D+2, n)."""
+        return np.ascontiguousarray(pairing(self.scaled[:, :-1])[1].T)
+
+    @cached_property
+    def reading(self) -> Array:
+        """What makes k(x) into [L⁻¹k(x), k(x)ᵀα]: (n, n+1)."""
+        return np.column_stack([self.inverse_root.T, self.alpha])
 
     def _correlate(self, Q: Array) -> tuple[Array, Array, Array]:
         """κ and κ' between Q and the data (q, n), and Q/ℓ."""
-        scaled, norms = self._scaled
         Qs = Q / self.lengthscales
-        squared = Qs @ scaled.T
-        squared *= -2.0
-        squared += norms
-        squared += np.einsum("ij,ij->i", Qs, Qs)[:, None]
-        np.maximum(squared, 0.0, out=squared)
-        return *self.kernel(squared), Qs
+        squared = pairing(Qs)[0] @ self.paired
+        return *self.kernel(np.maximum(squared, 0.0, out=squared)), Qs
 
     def moments(self, Q: Array) -> tuple[Array, Array]:
-        """Posterior mean and standard deviation of f at Q (q, D), standardised; in blocks that fit the cache."""
-        rows = max(1, BLOCK // len(self.X))
-        if len(Q) > rows:
-            blocks = [self.moments(Q[start : start + rows]) for start in range(0, len(Q), rows)]
-            return np.concatenate([mean for mean, _ in blocks]), np.concatenate([sd for _, sd in blocks])
-        k = self._correlate(Q)[0]
-        k *= self.signal
-        return self.mean + k @ self.alpha, self._sd(k @ self.inverse_root.T)
+        """Posterior mean and standard deviation of f at Q (q, D), standardised."""
+        mean, sd = Stack([self]).moments(Q[None])
+        return mean[0], sd[0]
 
     def moments_with_gradient(self, Q: Array) -> tuple[Array, Array, Array, Array]:
         """Mean (q,), sd (q,) and their gradients (q, D)."""
-        k, slope, Qs = self._correlate(Q)
-        k *= self.signal
-        slope *= 2.0 * self.signal
-        v = k @ self.inverse_root.T
-        sd = self._sd(v)
-        d_mean = self._pull(slope * self.alpha, Qs)
-        slope *= v @ self.inverse_root
-        return self.mean + k @ self.alpha, sd, d_mean, self._pull(slope, Qs) / -sd[:, None]
-
-    def _sd(self, v: Array) -> Array:
-        """√(s² - |v|²), kept above the rounding of the subtraction."""
-        variance = self.signal - np.einsum("ij,ij->i", v, v)
-        sd: Array = np.sqrt(np.maximum(variance, 1e-12 * self.signal))
-        return sd
-
-    def _pull(self, weights: Array, Qs: Array) -> Array:
-        """Σ_j weights_ij (q_i - x_j)/ℓ²."""
-        pull: Array = (weights.sum(axis=1)[:, None] * Qs - weights @ self._scaled[0]) / self.lengthscales
-        return pull
+        return Stack([self]).moments_with_gradient(Q, np.zeros(len(Q), dtype=int))
 
     def cross(self, Q: Array) -> Array:
         """k(Q) = s²κ between Q and the data, (q, n)."""
@@ -104,7 +86,7 @@ class GP:
         k, slope, Qs = self._correlate(Q)
         slope *= 2.0 * self.signal
         columns = weights.reshape(len(weights), -1)
-        spread = (columns[:, :, None] * self._scaled[0][:, None, :]).reshape(len(columns), -1)  # (n, S D)
+        spread = (columns[:, :, None] * self.scaled[:, None, :-1]).reshape(len(columns), -1)  # (n, S D)
         towards = (slope @ spread).reshape(len(Q), columns.shape[1], -1)
         pull = ((slope @ columns)[:, :, None] * Qs[:, None, :] - towards) / self.lengthscales
         return self.signal * k @ weights, pull if weights.ndim == 2 else pull[:, 0]
@@ -153,6 +135,90 @@ class GP:
         return LeaveOneOut(self.y, self.y - self.alpha / diagonal, 1.0 / np.sqrt(diagonal))
 
 
+class Stack:
+    """Gaussian processes with the same kernel and as many data each: their moments in few calls.
+
+    A process gets the same bits whoever is beside it: what runs over all of them is elementwise, and every product of
+    matrices is of one process alone, of shapes that are its own.
+    """
+
+    def __init__(self, gps: Sequence[GP]) -> None:
+        self.gps = gps
+        self.kernel = gps[0].kernel
+        self.size, self.dimension = gps[0].X.shape
+        self.lengthscales = np.array([gp.lengthscales for gp in gps])  # (K, D)
+        self.signals = np.array([gp.signal for gp in gps])
+        self.means = np.array([gp.mean for gp in gps])
+        self.alphas = np.array([gp.alpha for gp in gps])  # (K, n)
+
+    def moments(self, Q: Array) -> tuple[Array, Array]:
+        """Posterior means and standard deviations (K, q) of every process at its own Q (K, q, D), standardised."""
+        sites, count = Q.shape[:2]
+        mean, sd = np.empty((2, sites, count))
+        rows = max(1, min(count, BLOCK // self.size))  # of one process in a block
+        width = max(1, BLOCK // (self.size * rows))  # processes in a block
+        for first in range(0, sites, width):
+            for start in range(0, count, rows):
+                block = slice(first, first + width), slice(start, start + rows)
+                mean[block], sd[block] = self._moments(Q[block], range(sites)[first : first + width])
+        return mean, sd
+
+    def _moments(self, Q: Array, owners: range) -> tuple[Array, Array]:
+        own = slice(owners.start, owners.stop)
+        left = pairing(Q / self.lengthscales[own, None])[0]
+        k = np.empty((*Q.shape[:2], self.size))
+        for i, owner in enumerate(owners):
+            np.matmul(left[i], self.gps[owner].paired, out=k[i])
+        k = self.kernel(np.maximum(k, 0.0, out=k))[0]
+        k *= self.signals[own, None, None]
+        read = np.empty((*Q.shape[:2], self.size + 1))
+        for i, owner in enumerate(owners):
+            np.matmul(k[i], self.gps[owner].reading, out=read[i])
+        return self.means[own, None] + read[..., -1], _sd(self.signals[own, None], read[..., :-1])
+
+    def moments_with_gradient(self, Q: Array, owners: Owners) -> tuple[Array, Array, Array, Array]:
+        """Means and standard deviations (b,), and their gradients (b, D), where row i of Q (b, D) is asked of process
+        owners[i]; the owners are in order."""
+        D = self.dimension
+        lengthscales, signals = self.lengthscales[owners], self.signals[owners]
+        spans = self._spans(owners)
+        Qs = Q / lengthscales
+        left = pairing(Qs)[0]
+        k = np.empty((len(Q), self.size))
+        for gp, rows in spans:
+            np.matmul(left[rows], gp.paired, out=k[rows])
+        k, slope = self.kernel(np.maximum(k, 0.0, out=k))
+        k *= signals[:, None]
+        slope *= (2.0 * signals)[:, None]
+        read = np.empty((len(Q), self.size + 1))
+        pulls = np.empty((len(Q), 2, self.size))  # by which the data draw at μ and at -σ²/2
+        pulls[:, 0] = self.alphas[owners]
+        for gp, rows in spans:
+            v = np.matmul(k[rows], gp.reading, out=read[rows])
+            pulls[rows, 1] = v[:, :-1] @ gp.inverse_root
+        pulls *= slope[:, None]
+        drawn = np.empty((len(Q), 2, D + 1))
+        for gp, rows in spans:
+            drawn[rows] = (pulls[rows].reshape(-1, self.size) @ gp.scaled).reshape(-1, 2, D + 1)
+        sd = _sd(signals, read[:, :-1])
+        # Σ_j w_j (q - x_j)/ℓ² of both
+        towards = (drawn[:, :, D:] * Qs[:, None] - drawn[:, :, :D]) / lengthscales[:, None]
+        return self.means[owners] + read[:, -1], sd, towards[:, 0], towards[:, 1] / -sd[:, None]
+
+    def _spans(self, owners: Owners) -> list[tuple[GP, slice]]:
+        """Every process that is asked, and its rows."""
+        ends = np.searchsorted(owners, np.arange(len(self.gps)), side="right").tolist()
+        starts = [0, *ends[:-1]]
+        return [(gp, slice(a, b)) for gp, a, b in zip(self.gps, starts, ends, strict=True) if a < b]
+
+
+def _sd(signal: Array, v: Array) -> Array:
+    """√(s² - |v|²), kept above the rounding of the subtraction."""
+    variance = signal - np.einsum("...j,...j->...", v, v)
+    sd: Array = np.sqrt(np.maximum(variance, 1e-12 * signal))
+    return sd
+
+
 @dataclass(frozen=True)
 class LeaveOneOut:
     """Every point predicted from all others, standardised: the cheapest honest test of a surrogate."""
@@ -175,32 +241,3 @@ class LeaveOneOut:
     def coverage(self) -> float:
         """The share of points inside their 95 % interval."""
         return float((np.abs(self.z) < 1.96).mean())
-
-
-def squared_distances(X: Array, out: Array | None = None) -> Array:
-    """|x_i - x_j|² of all rows (n, n), as one product: [-2x, |x|², 1] [x, 1, |x|²]ᵀ."""
-    norms = np.einsum("ij,ij->i", X, X)[:, None]
-    ones = np.ones_like(norms)
-    squared = np.matmul(np.hstack([-2.0 * X, norms, ones]), np.hstack([X, ones, norms]).T, out=out)
-    return np.maximum(squared, 0.0, out=squared)
-
-
-def add_to_diagonal(K: Array, values: Array) -> None:
-    """K += diag(values), in place."""
-    K.ravel()[:: len(K) + 1] += values
-
-
-def cholesky(K: Array) -> Array:
-    """The lower factor of a symmetric matrix, with the least jitter that makes it exist."""
-    root, info = dpotrf(K.T, lower=1, clean=1)
-    jitter = 1e-12 * float(K.diagonal().max())
-    while info != 0:
-        jitter *= 10.0
-        root, info = dpotrf(K + jitter * np.eye(len(K)), lower=1, clean=1)
-    lower: Array = root
-    return lower
-
-
-def invert_root(root: Array) -> Array:
-    """L⁻¹."""
-    return np.ascontiguousarray(dtrtri(root, lower=1)[0])

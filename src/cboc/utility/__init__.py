@@ -6,8 +6,8 @@ noisy.py        EI where the best so far is itself uncertain
 confidence.py   UCB
 thompson.py     one draw from the posterior
 knowledge.py    the knowledge gradient
-maximise.py     x_k = argmax U_k, on any space
-ascent.py       many climbs at once
+maximise.py     x_k = argmax U_k, on any space, of one site or of several at once
+joint.py        the utilities of several sites as one
 discrete.py     moves between grid points and options
 """
 

@@ -2,9 +2,10 @@
 
     z       = (μ(x) - f*) / σ(x)                      f* the best outcome so far
     h(z)    = φ(z) + z Φ(z)                           τ in the paper's appendix
-    EI(x)   = σ h(z)                                  ∇EI    = φ ∇σ + Φ ∇μ
-    LogEI   = log σ + log h(z)                        ∇LogEI = ∇σ/σ + h'/h (∇μ - z ∇σ)/σ,   h' = Φ
-    PI(x)   = Φ(z)                                    ∇PI    = φ (∇μ - z ∇σ)/σ
+    EI(x)   = σ h(z)                                  ∂EI/∂μ    = Φ             ∂EI/∂σ    = φ
+    LogEI   = log σ + log h(z)                        ∂LogEI/∂μ = (h'/h)/σ      ∂LogEI/∂σ = (1 - z h'/h)/σ,   h' = Φ
+    PI(x)   = Φ(z)                                    ∂PI/∂μ    = φ/σ           ∂PI/∂σ    = -z φ/σ
+    ∇U      = ∂U/∂σ ∇σ + ∂U/∂μ ∇μ
 
 Far from the incumbent h underflows; with Mills' ratio m = Φ/φ = √(π/2) erfcx(-z/√2) it is φ(z)(1 + z m), whose
 logarithm does not (Ament et al., NeurIPS 2023).
@@ -12,15 +13,17 @@ logarithm does not (Ament et al., NeurIPS 2023).
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import log, pi, sqrt
+from typing import Self
 
 import numpy as np
 from scipy.special import erfcx, log_ndtr, ndtr
 
-from cboc.arrays import Array
-from cboc.surrogate.gp import GP
+from cboc.arrays import Array, Owners
+from cboc.surrogate.gp import GP, Stack
 from cboc.utility.surrogated import Surrogated
 
 HALF_LOG_TAU = 0.5 * log(2 * pi)
@@ -58,8 +61,8 @@ def _log_h_far(z: Array) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True)
-class _Improvement(Surrogated):
-    """What the improvement utilities share: a surrogate, and the outcome to beat."""
+class Improvement(Surrogated):
+    """A utility that is a function of μ(x), σ(x) and the outcome to beat."""
 
     gp: GP
 
@@ -68,54 +71,94 @@ class _Improvement(Surrogated):
         """f*, standardised."""
         return float(self.gp.y.max())
 
+    @staticmethod
+    def worth(mean: Array, sd: Array, best: float | Array) -> Array:
+        """The utility."""
+        raise NotImplementedError
+
+    @staticmethod
+    def slopes(mean: Array, sd: Array, best: float | Array) -> tuple[Array, Array, Array]:
+        """The utility, and its derivatives by μ and by σ."""
+        raise NotImplementedError
+
+    def __call__(self, X: Array) -> Array:
+        return self.worth(*self.gp.moments(X), self.best)
+
+    def with_gradient(self, X: Array) -> tuple[Array, Array]:
+        return self.together([self]).with_gradient(X, np.zeros(len(X), dtype=int))
+
     def log_worth(self, X: Array) -> Array:
-        mean, sd = self.gp.moments(X)
-        value: Array = np.log(sd) + log_h((mean - self.best) / sd)[0]
-        return value
+        return LogEI.worth(*self.gp.moments(X), self.best)
+
+    @property
+    def likeness(self) -> object:
+        """Those for which it is equal can be maximised together."""
+        return type(self), self.gp.kernel, self.gp.X.shape
+
+    @classmethod
+    def together(cls, utilities: Sequence[Self]) -> Improvements:
+        return Improvements(cls, Stack([utility.gp for utility in utilities]), np.array([u.best for u in utilities]))
 
 
-class EI(_Improvement):
+@dataclass(frozen=True)
+class Improvements:
+    """The same utility of K sites, on the surrogate of each."""
+
+    kind: type[Improvement]
+    stack: Stack
+    bests: Array  # f* of each, (K,)
+
+    def __call__(self, X: Array) -> Array:
+        return self.kind.worth(*self.stack.moments(X), self.bests[:, None])
+
+    def with_gradient(self, X: Array, owners: Owners) -> tuple[Array, Array]:
+        mean, sd, d_mean, d_sd = self.stack.moments_with_gradient(X, owners)
+        value, by_mean, by_sd = self.kind.slopes(mean, sd, self.bests[owners])
+        return value, by_sd[:, None] * d_sd + by_mean[:, None] * d_mean
+
+
+class EI(Improvement):
     """Expected improvement (Jones et al. 1998; Sec. 4.4.2)."""
 
-    def __call__(self, X: Array) -> Array:
-        mean, sd = self.gp.moments(X)
-        z = (mean - self.best) / sd
-        value: Array = sd * (phi(z) + z * ndtr(z))
-        return value
+    @staticmethod
+    def worth(mean: Array, sd: Array, best: float | Array) -> Array:
+        return EI.slopes(mean, sd, best)[0]
 
-    def with_gradient(self, X: Array) -> tuple[Array, Array]:
-        mean, sd, d_mean, d_sd = self.gp.moments_with_gradient(X)
-        z = (mean - self.best) / sd
+    @staticmethod
+    def slopes(mean: Array, sd: Array, best: float | Array) -> tuple[Array, Array, Array]:
+        z = (mean - best) / sd
         density, cdf = phi(z), ndtr(z)
-        return sd * (density + z * cdf), density[:, None] * d_sd + cdf[:, None] * d_mean
+        return sd * (density + z * cdf), cdf, density
 
 
-class LogEI(_Improvement):
+class LogEI(Improvement):
     """The logarithm of EI: the same maximiser, and a slope to follow where EI is flat zero."""
 
-    def __call__(self, X: Array) -> Array:
-        return self.log_worth(X)
-
-    def with_gradient(self, X: Array) -> tuple[Array, Array]:
-        mean, sd, d_mean, d_sd = self.gp.moments_with_gradient(X)
-        z = (mean - self.best) / sd
-        value, rate = log_h(z)
-        gradient = ((1.0 - rate * z) / sd)[:, None] * d_sd + (rate / sd)[:, None] * d_mean
-        return np.log(sd) + value, gradient
-
-
-class PI(_Improvement):
-    """Probability of improvement (Kushner 1964)."""
-
-    def __call__(self, X: Array) -> Array:
-        mean, sd = self.gp.moments(X)
-        value: Array = ndtr((mean - self.best) / sd)
+    @staticmethod
+    def worth(mean: Array, sd: Array, best: float | Array) -> Array:
+        value: Array = np.log(sd) + log_h((mean - best) / sd)[0]
         return value
 
-    def with_gradient(self, X: Array) -> tuple[Array, Array]:
-        mean, sd, d_mean, d_sd = self.gp.moments_with_gradient(X)
-        z = (mean - self.best) / sd
-        return ndtr(z), (phi(z) / sd)[:, None] * (d_mean - z[:, None] * d_sd)
+    @staticmethod
+    def slopes(mean: Array, sd: Array, best: float | Array) -> tuple[Array, Array, Array]:
+        z = (mean - best) / sd
+        value, rate = log_h(z)
+        return np.log(sd) + value, rate / sd, (1.0 - rate * z) / sd
+
+
+class PI(Improvement):
+    """Probability of improvement (Kushner 1964)."""
+
+    @staticmethod
+    def worth(mean: Array, sd: Array, best: float | Array) -> Array:
+        value: Array = ndtr((mean - best) / sd)
+        return value
+
+    @staticmethod
+    def slopes(mean: Array, sd: Array, best: float | Array) -> tuple[Array, Array, Array]:
+        z = (mean - best) / sd
+        density = phi(z) / sd
+        return ndtr(z), density, -z * density
 
     def log_worth(self, X: Array) -> Array:
         mean, sd = self.gp.moments(X)

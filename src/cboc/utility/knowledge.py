@@ -19,9 +19,9 @@ import numpy as np
 from scipy.special import ndtr
 
 from cboc.arrays import Array
+from cboc.ascent import ascend
 from cboc.sobol import sobol
 from cboc.surrogate.gp import GP
-from cboc.utility.ascent import ascend
 from cboc.utility.improvement import phi
 from cboc.utility.surrogated import Surrogated, log_gain
 

@@ -6,19 +6,23 @@
 3. Where some coordinates are discrete: climb with them held fixed, from every combination if these are few, then try
    every neighbour (`discrete`); repeat until nothing improves. Where all are and the designs are few, look at each.
 
-The answer is never worse than the best design that was looked at.
+The answer is never worse than the best design that was looked at. Sites of one process search together: arrays of
+theirs have a leading axis K, which is 1 wherever a space is more than a box of continuous parameters.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from cboc.arrays import Array
+from cboc.ascent import ascend_all
+from cboc.groups import by_group
 from cboc.space import Space
-from cboc.utility.ascent import ascend
 from cboc.utility.discrete import count, is_fixed, neighbours, variations
+from cboc.utility.joint import Joint, join, likeness
 from cboc.utility.utility import Utility
 
 ANCHORS = 4  # designs around which the cloud is drawn
@@ -44,26 +48,55 @@ def maximise(
     utility: Utility, space: Space, rng: np.random.Generator, effort: Effort | None = None
 ) -> tuple[Array, float]:
     """The best design found (D,) and its utility."""
+    return maximise_all([utility], space, [rng], effort)[0]
+
+
+def maximise_all(
+    utilities: Sequence[Utility], space: Space, rngs: Sequence[np.random.Generator], effort: Effort | None = None
+) -> list[tuple[Array, float]]:
+    """The same for several utilities; those that are alike are searched together, with the same bits as alone."""
+    is_plain = space.is_box and space.is_continuous
+
+    def key(search: tuple[Utility, np.random.Generator]) -> object:
+        return likeness(search[0]) if is_plain else object()  # equal to no other
+
+    def function(searches: list[tuple[Utility, np.random.Generator]]) -> list[tuple[Array, float]]:
+        return _maximise_alike([utility for utility, _ in searches], space, [rng for _, rng in searches], effort)
+
+    return by_group(function, list(zip(utilities, rngs, strict=True)), key)
+
+
+def _maximise_alike(
+    utilities: Sequence[Utility], space: Space, rngs: Sequence[np.random.Generator], effort: Effort | None
+) -> list[tuple[Array, float]]:
     effort = effort or Effort()
     if is_fixed(space).all() and count(space) <= ENUMERATED:
-        return _best(everything := variations(np.zeros(space.dimension), space), utility(everything))
-    pools = [
+        everything = variations(np.zeros(space.dimension), space)
+        return [_best(everything, utility(everything)) for utility in utilities]
+    joint = join(utilities)
+    pools = [_pools(utility, space, rng, effort) for utility, rng in zip(utilities, rngs, strict=True)]
+    seen = np.array([np.vstack(of_site) for of_site in pools])  # (K, S, D)
+    seen_values = joint(seen)
+    scales = np.array([_scale(values) for values in seen_values])
+    each = effort.starts or min(2 + space.dimension, 8)
+    ends = np.cumsum([len(pool) for pool in pools[0]])[:-1]
+    split = zip(np.split(seen, ends, axis=1), np.split(seen_values, ends, axis=1), strict=True)
+    starts = np.concatenate([_top(*pool, each) for pool in split], axis=1)
+    if not space.is_continuous and count(space) <= COMBINATIONS:
+        starts = np.concatenate([starts, variations(starts[0, 0], space)[None]], axis=1)
+    found, values = _climb(joint, starts, space, scales)
+    if not space.is_continuous:
+        found, values = _alternate(joint, found, values, space, scales)
+    results = zip(found, seen, values, seen_values, strict=True)
+    return [_best(np.vstack([f, s]), np.concatenate([v, w])) for f, s, v, w in results]
+
+
+def _pools(utility: Utility, space: Space, rng: np.random.Generator, effort: Effort) -> list[Array]:
+    return [
         space.sample(effort.samples, rng),
         _edges(effort.edges, space, rng),
         _cloud(utility.anchors[:ANCHORS], effort.cloud, space, rng),
     ]
-    seen = np.vstack(pools)
-    seen_values = utility(seen)
-    scale = _scale(seen_values)
-    split = np.split(seen_values, np.cumsum([len(pool) for pool in pools])[:-1])
-    each = effort.starts or min(2 + space.dimension, 8)
-    starts = np.vstack([_top(*pool, each) for pool in zip(pools, split, strict=True)])
-    if not space.is_continuous and count(space) <= COMBINATIONS:
-        starts = np.vstack([starts, variations(starts[0], space)])
-    found, values = _climb(utility, starts, space, scale)
-    if not space.is_continuous:
-        found, values = _alternate(utility, found, values, space, scale)
-    return _best(np.vstack([found, seen]), np.concatenate([values, seen_values]))
 
 
 def _best(points: Array, values: Array) -> tuple[Array, float]:
@@ -72,7 +105,9 @@ def _best(points: Array, values: Array) -> tuple[Array, float]:
 
 
 def _top(points: Array, values: Array, count: int) -> Array:
-    return points[np.argsort(-values, kind="stable")[:count]]
+    """The best of every row, (K, S, D) -> (K, count, D)."""
+    order = np.argsort(-values, axis=1, kind="stable")[:, :count]
+    return np.take_along_axis(points, order[:, :, None], axis=1)
 
 
 def _scale(values: Array) -> float:
@@ -110,22 +145,31 @@ def _cloud(anchors: Array, count: int, space: Space, rng: np.random.Generator) -
     return _projected(cloud, space)
 
 
-def _climb(utility: Utility, starts: Array, space: Space, scale: float) -> tuple[Array, Array]:
-    """Ascend the continuous coordinates; the discrete ones stay where they are."""
+def _climb(joint: Joint, starts: Array, space: Space, scales: Array) -> tuple[Array, Array]:
+    """Ascend the continuous coordinates of starts (K, S, D); the discrete ones stay where they are."""
     fixed = is_fixed(space)
     if fixed.all():
-        return starts, utility(starts)
-    lower, upper = np.zeros((1, len(fixed))), np.ones((1, len(fixed)))
-    if fixed.any() or not space.is_box:
-        lower, upper = np.where(fixed, starts, 0.0), np.where(fixed, starts, 1.0)
-    if space.is_box:
-        return ascend(utility.with_gradient, starts, lower, upper, tolerance=TOLERANCE * scale, race=RACE)
-    boxes = zip(starts, lower, upper, strict=True)
-    found = np.array([_climb_constrained(utility, *box, space, scale) for box in boxes])
-    return found, utility(found)
+        return starts, joint(starts)
+    lower, upper = np.where(fixed, starts, 0.0), np.where(fixed, starts, 1.0)
+    if not space.is_box:
+        boxes = zip(starts[0], lower[0], upper[0], strict=True)
+        found = np.array([[_climb_constrained(joint, *box, space, float(scales[0])) for box in boxes]])
+        return found, joint(found)
+    sites, count, D = starts.shape
+    owners = np.repeat(np.arange(sites), count)
+    rows, values = ascend_all(
+        lambda X, rows: joint.with_gradient(X, owners[rows]),
+        starts.reshape(-1, D),
+        lower.reshape(-1, D),
+        upper.reshape(-1, D),
+        owners=owners,
+        tolerance=TOLERANCE * scales[owners],
+        race=RACE,
+    )
+    return rows.reshape(starts.shape), values.reshape(sites, count)
 
 
-def _climb_constrained(utility: Utility, start: Array, lower: Array, upper: Array, space: Space, scale: float) -> Array:
+def _climb_constrained(joint: Joint, start: Array, lower: Array, upper: Array, space: Space, scale: float) -> Array:
     from scipy.optimize import minimize  # here, because only constrained spaces need it
 
     A, b, E, e = space.linear
@@ -136,30 +180,31 @@ def _climb_constrained(utility: Utility, start: Array, lower: Array, upper: Arra
     ]
 
     def negative(x: Array) -> tuple[float, Array]:
-        value, gradient = utility.with_gradient(x[None])
+        value, gradient = joint.with_gradient(x[None], np.zeros(1, dtype=int))
         return -float(value[0]) / scale, -gradient[0] / scale
 
     bounds = list(zip(lower, upper, strict=True))
     result = minimize(negative, start, jac=True, method="SLSQP", bounds=bounds, constraints=constraints)
     end = space.project(result.x) if np.isfinite(result.x).all() else start
-    return end if utility(end[None])[0] > utility(start[None])[0] else start
+    at_end, at_start = (float(joint(x[None, None])[0, 0]) for x in (end, start))
+    return end if at_end > at_start else start
 
 
-def _alternate(utility: Utility, found: Array, values: Array, space: Space, scale: float) -> tuple[Array, Array]:
-    """Discrete moves and continuous climbs in turn, from the best few, until neither helps."""
-    order = np.argsort(-values, kind="stable")[:3]
-    found, values = found[order], values[order]
+def _alternate(joint: Joint, found: Array, values: Array, space: Space, scales: Array) -> tuple[Array, Array]:
+    """Discrete moves and continuous climbs in turn, from the best few (1, S, D), until neither helps."""
+    order = np.argsort(-values[0], kind="stable")[:3]
+    found, values = found[:, order], values[:, order]
     for _ in range(SWEEPS):
         moved = []
-        for k, x in enumerate(found):
+        for k, x in enumerate(found[0]):
             around = neighbours(x, space)
             if len(around) == 0:
                 continue
-            best, value = _best(around, utility(around))
-            if value > values[k] + 1e-9 * scale:
+            best, value = _best(around, joint(around[None])[0])
+            if value > values[0, k] + 1e-9 * scales[0]:
                 moved.append((k, best))
         if not moved:
             break
         rows = [k for k, _ in moved]
-        found[rows], values[rows] = _climb(utility, np.array([x for _, x in moved]), space, scale)
+        found[:, rows], values[:, rows] = _climb(joint, np.array([[x for _, x in moved]]), space, scales)
     return found, values

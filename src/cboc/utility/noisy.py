@@ -15,7 +15,8 @@ from scipy.special import ndtri
 
 from cboc.arrays import Array
 from cboc.sobol import sobol
-from cboc.surrogate.gp import GP, cholesky
+from cboc.surrogate.algebra import cholesky
+from cboc.surrogate.gp import GP
 from cboc.utility.improvement import log_h
 from cboc.utility.surrogated import Surrogated
 

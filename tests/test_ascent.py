@@ -4,9 +4,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear, minimize
 
+from cboc.ascent import ascend
 from cboc.surrogate.fitting import Model, build
 from cboc.surrogate.outcomes import raw
-from cboc.utility.ascent import ascend
 from cboc.utility.improvement import LogEI
 
 quick = settings(deadline=None, max_examples=40)

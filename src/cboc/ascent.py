@@ -1,7 +1,8 @@
 """Climb from many starts at once: projected BFGS on a box, one batched evaluation per step for all of them.
 
 Every start has its own dense inverse Hessian H and its own step length a, so that each converges as if alone, while the
-objective sees one matrix of points:
+objective sees one matrix of points. The starts may even climb different landscapes: each has an owner, and only those
+of one owner race each other. An owner's climbs are bit for bit the same whoever else climbs.
 
     free    coordinates not pressed against their bound by the gradient
     p       = H g on the free coordinates, 0 elsewhere              (Bertsekas 1982: a descent direction on the box)
@@ -19,16 +20,16 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cboc.arrays import Array, Mask
+from cboc.arrays import Array, Mask, Owners
 
 Objective = Callable[[Array], tuple[Array, Array]]  # (b, D) -> values (b,), gradients (b, D)
+Landscapes = Callable[[Array, Owners], tuple[Array, Array]]  # likewise, told which of the starts they come from (b,)
 
 FIRST_STEP = 0.1  # of the longest component, in units of the box
 LONGEST_STEP = 0.3  # likewise
 SUFFICIENT = 1e-4  # Armijo
 
 
-@np.errstate(invalid="ignore", divide="ignore")
 def ascend(
     objective: Objective,
     starts: Array,
@@ -39,38 +40,66 @@ def ascend(
     race: float = np.inf,
     steps: int = 60,
 ) -> tuple[Array, Array]:
-    """The points (B, D) that the starts (B, D) climb to, and their values (B,).
+    """The points (B, D) that the starts (B, D) climb to, and their values (B,), on one landscape."""
+    return ascend_all(
+        lambda X, _: objective(X),
+        starts,
+        lower,
+        upper,
+        owners=np.zeros(len(starts), dtype=int),
+        tolerance=tolerance,
+        race=race,
+        steps=steps,
+    )
 
-    `lower` and `upper` are (D,) or (B, D). A start stops when its next step promises less than `tolerance`, or when
-    `race` times that promise would not take it to the best value so far.
+
+@np.errstate(invalid="ignore", divide="ignore")
+def ascend_all(
+    landscapes: Landscapes,
+    starts: Array,
+    lower: Array,
+    upper: Array,
+    *,
+    owners: Owners,
+    tolerance: float | Array = 1e-3,
+    race: float = np.inf,
+    steps: int = 60,
+) -> tuple[Array, Array]:
+    """The points (B, D) that the starts (B, D) climb to, each on its owner's landscape, and their values (B,).
+
+    `owners` (B,) count from 0; `lower` and `upper` are (D,) or (B, D), `tolerance` a number or (B,). A start stops when
+    its next step promises less than `tolerance`, or when `race` times that promise would not take it to the best value
+    of its owner so far.
     """
     points = np.clip(starts, lower, upper)
-    values, g = _look(objective, points)
-    low, high = np.atleast_2d(lower), np.atleast_2d(upper)
+    values, g = _look(landscapes, points, np.arange(len(points)))
+    low, high = np.broadcast_to(lower, points.shape), np.broadcast_to(upper, points.shape)
+    least = np.broadcast_to(tolerance, values.shape)
+    best = np.full(owners.max(initial=-1) + 1, -np.inf)  # of each owner
+    np.fmax.at(best, owners, values)
     live, x, f = np.arange(len(points)), points.copy(), values.copy()
     H, a, is_fresh = _first_metric(g), np.ones(len(x)), np.ones(len(x), dtype=bool)
-    best = np.fmax.reduce(f, initial=-np.inf)
     for _ in range(steps):
         free = ((x > low) | (g > 0.0)) & ((x < high) | (g < 0.0))
         uphill = g * free
         p = np.matmul(H, uphill[:, :, None])[:, :, 0] * free
         promise = (uphill * p).sum(axis=1)
-        moving = (promise * a > tolerance) & (is_fresh | (f + race * promise >= best))  # False where anything is NaN
+        moving = promise * a > least  # False where anything is NaN
+        moving &= is_fresh | (f + race * promise >= best[owners])
         if not moving.all():
             points[live], values[live] = x, f
-            if len(low) > 1:
-                low, high = low[moving], high[moving]
-            live, x, f, g, H, a, p, is_fresh, free = (part[moving] for part in (live, x, f, g, H, a, p, is_fresh, free))
+            live, owners, low, high, least = (part[moving] for part in (live, owners, low, high, least))
+            x, f, g, H, a, p, is_fresh, free = (part[moving] for part in (x, f, g, H, a, p, is_fresh, free))
             if len(live) == 0:
                 break
         a = np.minimum(a, LONGEST_STEP / np.abs(p).max(axis=1))
         trial = np.clip(x + a[:, None] * p, low, high)
-        f_trial, g_trial = _look(objective, trial)
+        f_trial, g_trial = _look(landscapes, trial, live)
         s = trial - x
         promised = (g * s).sum(axis=1)
         accepted = f_trial >= f + SUFFICIENT * promised
         _update_metric(H, s, (g - g_trial) * free, accepted, is_fresh)
-        best = np.fmax.reduce(f_trial, initial=best)
+        np.fmax.at(best, owners, f_trial)
         if accepted.all():
             x, f, g, a = trial, f_trial, g_trial, np.ones(len(x))
             is_fresh[:] = False
@@ -83,9 +112,9 @@ def ascend(
     return points, values
 
 
-def _look(objective: Objective, points: Array) -> tuple[Array, Array]:
+def _look(landscapes: Landscapes, points: Array, rows: Owners) -> tuple[Array, Array]:
     """Values and gradients, ours to change; a gradient that is not finite points nowhere."""
-    values, gradients = objective(points)
+    values, gradients = landscapes(points, rows)
     return np.array(values), np.where(np.isfinite(gradients), gradients, 0.0)
 
 
@@ -111,6 +140,7 @@ def _update_metric(H: Array, s: Array, y: Array, accepted: Mask, is_fresh: Mask)
     bend = rho * (1.0 + rho * (y * Hy).sum(axis=1))
     # ρ(1 + ρ yᵀHy) ssᵀ - ρ(s (Hy)ᵀ + (Hy) sᵀ), as s uᵀ + u sᵀ
     u = (0.5 * bend)[:, None] * s - rho[:, None] * Hy
-    cross = (s * curved[:, None])[:, :, None] * u[:, None, :]
+    cross = s[:, :, None] * u[:, None, :]
+    cross[~curved] = 0.0
     H += cross
     H += cross.transpose(0, 2, 1)

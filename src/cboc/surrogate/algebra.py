@@ -1,0 +1,53 @@
+"""Linear algebra of small symmetric matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg.lapack import dpotrf, dtrtri
+
+from cboc.arrays import Array
+
+
+def pairing(X: Array) -> tuple[Array, Array]:
+    """[-2x, |x|², 1] and [x, 1, |x|²] of the rows of X (..., n, D): |x_i - x_j|² is their product."""
+    D = X.shape[-1]
+    left, right = np.empty((2, *X.shape[:-1], D + 2))
+    np.multiply(X, -2.0, out=left[..., :D])
+    right[..., :D] = X
+    left[..., D] = right[..., D + 1] = np.einsum("...d,...d->...", X, X)
+    left[..., D + 1] = right[..., D] = 1.0
+    return left, right
+
+
+def squared_distances(X: Array, out: Array | None = None) -> Array:
+    """|x_i - x_j|² of all rows (..., n, n)."""
+    left, right = pairing(X)
+    squared = np.matmul(left, right.swapaxes(-1, -2), out=out)
+    return np.maximum(squared, 0.0, out=squared)
+
+
+def diagonal(K: Array) -> Array:
+    """The diagonal of a C-ordered matrix, or those of a stack of them (..., n), as a view."""
+    n = K.shape[-1]
+    return K.reshape(*K.shape[:-2], n * n)[..., :: n + 1]
+
+
+def add_to_diagonal(K: Array, values: Array) -> None:
+    """K += diag(values), in place."""
+    diagonal(K)[...] += values
+
+
+def cholesky(K: Array) -> Array:
+    """The lower factor of a symmetric matrix, with the least jitter that makes it exist."""
+    root, info = dpotrf(K.T, lower=1, clean=1)
+    jitter = 1e-12 * float(K.diagonal().max())
+    while info != 0:
+        jitter *= 10.0
+        root, info = dpotrf(K + jitter * np.eye(len(K)), lower=1, clean=1)
+    lower: Array = root
+    return lower
+
+
+def invert_root(root: Array) -> Array:
+    """L⁻¹."""
+    return np.ascontiguousarray(dtrtri(root, lower=1)[0])
