@@ -12,6 +12,7 @@ An order says nothing about any finite number of rounds; what can be seen is whe
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -22,12 +23,13 @@ from cboc.baselines.case import Case
 from cboc.bench.scenario import Kind, Scenario
 from cboc.consensus.gate import Gate
 from cboc.network.ledger import Ledger
-from cboc.site import Site
+from cboc.site import Site, think
 from cboc.strategy import Bayesian, Situation
 from cboc.study import Study
 from cboc.surrogate.fitting import Model
 from cboc.surrogate.gp import GP
 from cboc.surrogate.kernels import squared_exponential
+from cboc.trial import Trial
 from cboc.utility.utility import Utility
 
 SCENARIOS = (
@@ -83,18 +85,18 @@ class Course:
 
 
 class Watched:
-    """A strategy that remembers its latest surrogate."""
+    """A strategy that remembers its latest surrogates."""
 
     def __init__(self, strategy: Bayesian) -> None:
         self.strategy = strategy
-        self.gp: GP
+        self.gps: list[GP] = []
 
     def __call__(self, situation: Situation, rng: np.random.Generator) -> Utility:
-        self.gp = self.strategy.surrogate(situation)
-        return self.strategy.utility(self.gp, rng)
+        return self.together([situation], [rng])[0]
 
-    def sd(self, x: tuple[float, ...] | None) -> float:
-        return float(self.gp.moments(np.array([x]))[1][0])
+    def together(self, situations: Sequence[Situation], rngs: Sequence[np.random.Generator]) -> list[Utility]:
+        self.gps = self.strategy.surrogates(situations)
+        return [self.strategy.utility(gp, rng) for gp, rng in zip(self.gps, rngs, strict=True)]
 
 
 def inquire(job: Inquiry) -> tuple[dict[str, Any], float]:
@@ -109,7 +111,7 @@ def _run(job: Inquiry, case: Case) -> Course:
     rule, ratio = RULES[job.method]
     study = Study(case.space, case.names, case.horizon, rule=rule)
     ledger = Ledger(study)
-    eyes = [Watched(case.strategy) for _ in case.names]
+    eye = Watched(case.strategy)
     sites = [
         Site(
             study,
@@ -122,25 +124,29 @@ def _run(job: Inquiry, case: Case) -> Course:
             gate=Gate(ratio),
             seed=case.seed,
         )
-        for name, data, eye in zip(case.names, case.initial, eyes, strict=True)
+        for name, data in zip(case.names, case.initial, strict=True)
     ]
-    distances = np.array(
-        [abs(data.best.y - site.optimum) for data, site in zip(case.initial, case.problems, strict=True)]
-    )
+    optima = np.array([site.optimum for site in case.problems])
+    distances = np.abs([data.best.y for data in case.initial] - optima)
     regret, spread, blur = [], [], []
     for _ in range(case.horizon):
+        think(sites)
+        surrogates = eye.gps
         proposals = np.array([site.propose().proposed for site in sites])
+        trials = [site.ask() for site in sites]
+        outcomes = [case.experiment(k, trial.x) for k, trial in enumerate(trials)]
+        for site, trial, outcome in zip(sites, trials, outcomes, strict=True):
+            site.tell(trial, outcome)
+        regret.append((np.abs(outcomes - optima) / distances).mean())
         spread.append(np.linalg.norm(proposals[:, None] - proposals[None], axis=2).max())
-        outcomes, changes = [], []
-        for k, site in enumerate(sites):
-            trial = site.ask()
-            changes.append(abs(eyes[k].sd(trial.proposed) - eyes[k].sd(trial.agreed)))
-            outcomes.append(case.experiment(k, trial.x))
-            site.tell(trial, outcomes[-1])
-        optima = np.array([site.optimum for site in case.problems])
-        regret.append((np.abs(np.array(outcomes) - optima) / distances).mean())
-        blur.append(np.mean(changes))
+        blur.append(np.mean([_blur(gp, trial) for gp, trial in zip(surrogates, trials, strict=True)]))
     return Course(job, *(tuple(round(float(value), DIGITS) for value in curve) for curve in (regret, spread, blur)))
+
+
+def _blur(gp: GP, trial: Trial) -> float:
+    """|σ(x_k) - σ(x_k_new)| on the site's surrogate."""
+    _, sd = gp.moments(np.array([trial.proposed, trial.agreed]))
+    return float(abs(sd[0] - sd[1]))
 
 
 def slope(cumulative: Array) -> float:
