@@ -11,7 +11,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from importlib.metadata import version
 from pathlib import Path
+from platform import machine
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from cboc import __version__
@@ -20,6 +22,11 @@ from cboc.errors import CbocError, at
 
 EDITION = 1  # goes up when a change of the code changes the numbers
 COSTS, MARK = "costs.jsonl", "edition.json"
+
+
+def libraries() -> dict[str, str]:
+    """What the last digits of a result depend on, beside the code."""
+    return {"cboc": __version__, "numpy": version("numpy"), "scipy": version("scipy"), "processor": machine()}
 
 
 class JobLike(Protocol):
@@ -83,6 +90,13 @@ class Results(Generic[J, R]):
                 f"edition {EDITION} (cboc {__version__}); give another --out, or use the version that wrote it."
             )
 
+    @property
+    def is_at_home(self) -> bool:
+        """Was it begun with the libraries that are here, on this kind of processor?"""
+        mark = self.directory / MARK
+        here = {"edition": EDITION, **libraries()}
+        return not mark.exists() or json.loads(mark.read_text(encoding="utf-8")) == here
+
     def missing(self, jobs: Iterable[J]) -> list[J]:
         return [job for job in jobs if job not in self.rows]
 
@@ -91,9 +105,9 @@ class Results(Generic[J, R]):
         """The only writer of this directory meanwhile; at the end, in order."""
         self.directory.mkdir(parents=True, exist_ok=True)
         with only_writer(self.directory / COSTS):
-            (self.directory / MARK).write_text(
-                json.dumps({"edition": EDITION, "cboc": __version__}) + "\n", encoding="utf-8"
-            )
+            mark = self.directory / MARK
+            if not mark.exists():
+                mark.write_text(json.dumps({"edition": EDITION, **libraries()}) + "\n", encoding="utf-8")
             for path in (self.path, self.directory / COSTS):
                 _cut_half_line(path)
             yield

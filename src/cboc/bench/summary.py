@@ -121,5 +121,7 @@ class Summary:
         seeds = sorted(seed for seed in found if seed in alone) or sorted(found)
         return Cell(tuple(found[seed] for seed in seeds), tuple(alone[seed] for seed in seeds if seed in alone))
 
-    def methods(self, scenario: Scenario, surrogate: str) -> list[str]:
-        return [method for where, how, method in self._rows if (where, how) == (scenario, surrogate)]
+    @property
+    def keys(self) -> list[tuple[Scenario, str, str]]:
+        """Scenario, surrogate and method of every cell there is."""
+        return list(self._rows)

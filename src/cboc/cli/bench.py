@@ -81,14 +81,7 @@ def paper_command(
     scenarios = QUICK if quick else paper.SCENARIOS
     jobs = _jobs(scenarios, method, surrogates, seeds, quick)
     summary = Summary(_run(work, jobs, Results(out, Row), engine, workers, address))
-    _show(out, "paper", report.paper_sheets(summary, surrogates), report.paper_details(summary, surrogates))
-    pictures: dict[str, Picture] = {
-        "path": lambda: evidence.path(illustrate(0, tuple(surrogates))),
-        "published": partial(evidence.published, summary, surrogates),
-        **({} if quick else {"sites": partial(evidence.sites, summary, surrogates)}),
-        **{f"gains-{name}": partial(evidence.gains, summary, scenarios, name) for name in surrogates},
-    }
-    _draw(pictures, out)
+    _report_paper(summary, out, surrogates, scenarios)
 
 
 @app.command()
@@ -114,8 +107,7 @@ def honest(
         scenarios = [scenario for scenario in scenarios if scenario.problem in ("levy-2", "branin")]
     jobs = _jobs(scenarios, method, surrogates, seeds, quick)
     summary = Summary(_run(work, jobs, Results(out, Row), engine, workers, address))
-    _show(out, "honest", report.honest_sheets(summary, surrogates), report.honest_details(summary, surrogates))
-    _draw({f"honest-{name}": partial(evidence.gains, summary, scenarios, name) for name in surrogates}, out)
+    _report_honest(summary, out, surrogates, scenarios)
 
 
 @app.command("run")
@@ -184,6 +176,22 @@ def theory_command(
 
 
 @app.command()
+def show(directory: Annotated[Path, typer.Argument(help="A directory of results.")]) -> None:
+    """Tables and pictures of what is there, running nothing but the illustration of Sec. 5.2.
+
+    Example: `cboc bench show evidence`
+    """
+    summary = Summary(_kept(directory).rows.values())
+    rows = {scenario for scenario, _, _ in summary.keys}
+    surrogates = [name for name in SURROGATES if name in {name for _, name, _ in summary.keys}]
+    if rows & set(paper.SCENARIOS):
+        _report_paper(summary, directory, surrogates, paper.SCENARIOS)
+    honest_rows = [*paper.DISPLACED, *paper.FURTHER]
+    if rows & set(honest_rows):
+        _report_honest(summary, directory, ["default"], honest_rows)
+
+
+@app.command()
 def verify(
     directory: Annotated[Path, typer.Argument(help="A directory of results.")],
     rows: Annotated[int, typer.Option(min=1, help="How many rows to run again.")] = 10,
@@ -194,9 +202,8 @@ def verify(
 
     Example: `cboc bench verify evidence`
     """
-    kept: dict[Job, Row] = Results(directory, Row).rows
-    if not kept:
-        raise CbocError(f"{directory} holds no results; `cboc bench paper --out {directory}` makes some.")
+    results = _kept(directory)
+    kept = results.rows
     chosen = random.Random(seed).sample(sorted(kept), min(rows, len(kept)))
     differing = []
     with bar(sum(job.size for job in chosen)) as advance:
@@ -207,6 +214,8 @@ def verify(
     for name in differing:
         typer.echo(f"differs: {name}")
     typer.echo(f"{len(chosen) - len(differing)} of {len(chosen)} rows are the same bit for bit.")
+    if differing and not results.is_at_home:
+        notes.print(f"{directory} was begun with other libraries than those here, which may round differently.")
     if differing:
         raise typer.Exit(1)
 
@@ -235,6 +244,30 @@ def _run(
     except KeyboardInterrupt:
         notes.print(f"Stopped; what was done is in {results.directory}. The same command goes on from there.")
         raise typer.Exit(130) from None
+
+
+def _kept(directory: Path) -> Results[Job, Row]:
+    results: Results[Job, Row] = Results(directory, Row)
+    if not results.rows:
+        raise CbocError(f"{directory} holds no results; `cboc bench paper --out {directory}` makes some.")
+    return results
+
+
+def _report_paper(summary: Summary, out: Path, surrogates: Sequence[str], scenarios: Sequence[Scenario]) -> None:
+    _show(out, "paper", report.paper_sheets(summary, surrogates), report.paper_details(summary, surrogates))
+    has_shekel = any(scenario.problem == "shekel-10" for scenario in scenarios)
+    pictures: dict[str, Picture] = {
+        "path": lambda: evidence.path(illustrate(0, tuple(surrogates))),
+        "published": partial(evidence.published, summary, surrogates),
+        **({"sites": partial(evidence.sites, summary, surrogates)} if has_shekel else {}),
+        **{f"gains-{name}": partial(evidence.gains, summary, scenarios, name) for name in surrogates},
+    }
+    _draw(pictures, out)
+
+
+def _report_honest(summary: Summary, out: Path, surrogates: Sequence[str], scenarios: Sequence[Scenario]) -> None:
+    _show(out, "honest", report.honest_sheets(summary, surrogates), report.honest_details(summary, surrogates))
+    _draw({f"honest-{name}": partial(evidence.gains, summary, scenarios, name) for name in surrogates}, out)
 
 
 def _show(out: Path, name: str, sheets: list[Sheet], details: Sequence[Sheet] = ()) -> None:
