@@ -7,10 +7,8 @@ from collections.abc import Callable
 from cboc.baselines.case import Method
 from cboc.baselines.consensus import Consensus
 from cboc.baselines.controls import centre, random_search, strangers
-from cboc.baselines.fts import FTS, FTSDE, Privacy
 from cboc.baselines.pooled import Pooled
-from cboc.bench.tuning import VARIANTS
-from cboc.consensus.gate import Gate
+from cboc.bench.tuning import GRIDS, VARIANTS
 from cboc.errors import CbocError, did_you_mean
 from cboc.strategy import Bayesian, default, paper
 from cboc.utility.thompson import Thompson
@@ -20,11 +18,11 @@ METHODS: dict[str, Method] = {
     "individual-ts": Consensus("identity", utility=Thompson.on),
     "cboc-u": Consensus("uniform"),
     "cboc-l": Consensus("leader"),
-    "cboc-u-gated": Consensus("uniform", Gate(0.5)),
-    "cboc-l-gated": Consensus("leader", Gate(0.5)),
-    "fts": FTS(),
-    "fts-de": FTSDE(),
-    "dp-fts-de": FTSDE(privacy=Privacy()),
+    "cboc-u-gated": GRIDS["cboc-u-gated"]["ratio 0.1"],
+    "cboc-l-gated": GRIDS["cboc-l-gated"]["ratio 0.1"],
+    "fts": GRIDS["fts"]["exponent 2, lengthscale 0.25"],
+    "fts-de": GRIDS["fts-de"]["exponent 0.5, lengthscale 0.1, one box"],
+    "dp-fts-de": GRIDS["dp-fts-de"]["exponent 2, clip 5"],
     "random": random_search,
     "centre": centre,
     "strangers": strangers,
