@@ -99,3 +99,19 @@ def test_pooling_the_same_function_beats_working_alone():
         for method in ("individual", "pooled")
     }
     assert areas["pooled"] > areas["individual"]
+
+
+def test_random_search_does_not_know_where_the_optimum_is():
+    """The streams of the problem, of the initial designs and of the methods are apart, whatever the site."""
+    from cboc.baselines.controls import random_search
+
+    scenario = Scenario("levy-4", 3, Kind.SAME, is_displaced=True)
+    case = scenario.case(0, default())
+    low, high = case.problems[0].box
+    optimum = (case.problems[0].optimisers[0] - low) / (high - low)
+    designs = random_search(case)
+    drawn = np.random.default_rng([0, 0]).random(4)  # where `displaced` has put it
+    assert np.allclose(optimum, 0.5 + 0.8 * (drawn - 0.5))
+    starts = [designs, *(data.X for data in case.initial)]
+    assert not any(np.isclose(part, drawn).all(axis=-1).any() for part in starts)
+    assert not any(np.isclose(designs[k, :1], data.X[:1]).all() for k in range(3) for data in case.initial)

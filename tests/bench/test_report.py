@@ -15,7 +15,7 @@ SCENARIO = Scenario("levy-2", 10)
 
 def row(method, seed, final, area=0.5, scenario=SCENARIO, flat=0):
     final = np.broadcast_to(final, scenario.sites)
-    curve = np.linspace(0.0, final.mean(), 41)
+    curve = np.linspace(0.0, final.mean(), scenario.horizon + 1)
     sites = tuple([area] * scenario.sites)
     return Row(Job(scenario, "default", method, seed), tuple(curve), tuple(final), sites, sites, flat)
 

@@ -4,6 +4,7 @@ import os
 import pytest
 
 from cboc.bench.job import Job, Row
+from cboc.bench.job import work as real_work
 from cboc.bench.results import COSTS, EDITION, MARK, Results
 from cboc.bench.runner import jobs_of, run
 from cboc.bench.scenario import Scenario
@@ -104,6 +105,33 @@ def test_two_writers_do_not_meet(tmp_path):
     first, second = Results(tmp_path, Row), Results(tmp_path, Row)
     with first.writing(), pytest.raises(CbocError, match="another process is writing"), second.writing():
         pass
+
+
+def test_what_another_process_has_added_meanwhile_stays(tmp_path):
+    early, late = Results(tmp_path, Row), Results(tmp_path, Row)
+    run(work, JOBS[:2], early, in_order)
+    run(work, JOBS[1:4], late, in_order)  # opened before the others were there
+    assert list(Results(tmp_path, Row).rows) == sorted(JOBS[:4])
+    assert len((tmp_path / COSTS).read_text().splitlines()) == 4
+
+
+def test_other_numbers_of_rounds_live_in_one_directory(tmp_path):
+    jobs = jobs_of([SCENARIO, Scenario("levy-2", 2)], ["random"], ["default"], range(1))
+    run(real_work, jobs, Results(tmp_path, Row), in_order)
+    assert len(Results(tmp_path, Row).rows) == 2
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [{"final": ["a", "b"]}, {"curve": [0.1]}, {"final": []}, {"final": [float("nan")] * 2}, {"final": [0.9, 5]},
+     {"flat": None}, {"seed": "0"}, {"noise": None}, {"regret": [0.1, float("inf")]}],
+)  # fmt: skip
+def test_a_line_that_no_run_has_written_is_named(tmp_path, damage):
+    run(work, JOBS[:1], Results(tmp_path, Row), in_order)
+    path = tmp_path / "results.jsonl"
+    path.write_text(json.dumps(json.loads(path.read_text()) | damage) + "\n")
+    with pytest.raises(CbocError, match="line 1 of .*results.jsonl"):
+        Results(tmp_path, Row)
 
 
 def test_costs_are_kept_apart(tmp_path):

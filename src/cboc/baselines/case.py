@@ -13,6 +13,9 @@ from cboc.problems.problem import Problem
 from cboc.space import Space
 from cboc.strategy import Bayesian
 
+COIN, PEER, OWN, DRAW, SEARCH, ANEW, RANDOM, POOLED = range(1, 9)
+"""Streams of randomness, one for each purpose. None is 0: NumPy takes [1, 2] and [1, 2, 0] for the same seed."""
+
 
 @dataclass(frozen=True)
 class Case:
@@ -36,9 +39,9 @@ class Case:
     def names(self) -> tuple[str, ...]:
         return tuple(f"site {k + 1}" for k in range(self.sites))
 
-    def rng(self, *place: int) -> np.random.Generator:
-        """The randomness of one place in the run, such as (site, round): a function of the seed and it alone."""
-        return np.random.default_rng([self.seed, *place])
+    def rng(self, site: int, round: int, stream: int) -> np.random.Generator:
+        """The randomness of one place in the run: a function of the seed and the place alone."""
+        return np.random.default_rng([self.seed, site, round, stream])
 
     def experiment(self, site: int, x: Array) -> float:
         """The outcome of a design of the unit cube (D,) at a site, as the site would measure it."""

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cboc.arrays import Array
-from cboc.baselines.case import Case
+from cboc.baselines.case import RANDOM, Case
 from cboc.baselines.consensus import executed, proposed, rounds, study_of
 from cboc.consensus.gate import GateLike, always_follow
 from cboc.consensus.matrix import mix, whole_weights
@@ -26,7 +26,7 @@ UNRELATED = 2**20  # added to the seed of the run whose designs mean nothing her
 def random_search(case: Case) -> Array:
     """Uniform designs, each on its own."""
     shape = (case.horizon, case.space.dimension)
-    return np.array([case.rng(k).random(shape) for k in range(case.sites)])
+    return np.array([case.rng(k, 0, RANDOM).random(shape) for k in range(case.sites)])
 
 
 def centre(case: Case, gate: GateLike = always_follow()) -> Array:  # noqa: B008 - frozen

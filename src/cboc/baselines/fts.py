@@ -23,7 +23,7 @@ import numpy as np
 from scipy.special import softmax
 
 from cboc.arrays import Array
-from cboc.baselines.case import Case
+from cboc.baselines.case import ANEW, COIN, DRAW, OWN, PEER, SEARCH, Case
 from cboc.baselines.features import Features, Shared
 from cboc.errors import CbocError
 from cboc.strategy import Situation
@@ -32,7 +32,6 @@ from cboc.threads import one_thread
 from cboc.utility.maximise import maximise
 from cboc.utility.thompson import Thompson
 
-COIN, PEER, OWN, DRAW, SEARCH, ANEW = range(1, 7)  # streams of randomness: case.rng(site, round, stream)
 FOCUS = 16.0  # a_t at first
 HALVINGS = 2  # at most so many coordinates are halved
 

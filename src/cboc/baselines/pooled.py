@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cboc.arrays import Array
-from cboc.baselines.case import Case
+from cboc.baselines.case import POOLED, Case
 from cboc.data import Dataset
 from cboc.surrogate.fitting import fit
 from cboc.surrogate.gp import GP
@@ -59,7 +59,7 @@ class Pooled:
         best = float(case.strategy.model.outcomes(scores).forward(scores).max())
         anchors = data.X[np.argsort(-scores, kind="stable")]
         utility = _OneSite(gp, k, case.sites, best, anchors)
-        return maximise(utility, case.space, case.rng(k, t))[0]
+        return maximise(utility, case.space, case.rng(k, t, POOLED))[0]
 
 
 def _labelled(X: Array, site: int, sites: int) -> Array:

@@ -15,6 +15,7 @@ from cboc.arrays import Array
 from cboc.baselines.case import Case
 from cboc.bench.methods import method, surrogate
 from cboc.bench.scenario import Kind, Scenario
+from cboc.errors import CbocError
 
 DIGITS, CURVE_DIGITS = 6, 4  # of the numbers per site, and of those per round
 
@@ -31,6 +32,8 @@ class Job:
     def __post_init__(self) -> None:
         method(self.method)
         surrogate(self.surrogate)
+        if not isinstance(self.seed, int) or self.seed < 0:
+            raise CbocError(f"a seed is a whole number from 0; {self.seed!r} came.")
 
     @property
     def name(self) -> str:
@@ -52,6 +55,16 @@ class Row:
     area: tuple[float, ...]  # mean Gap over the rounds
     regret: tuple[float, ...]  # cumulative, in units of the problem's depth: from its median value to the optimum
     flat: int  # sites with nothing to find
+
+    def __post_init__(self) -> None:
+        """A ValueError for what no run can have left."""
+        sites, rounds = self.job.scenario.sites, self.job.scenario.horizon
+        lengths = (len(self.curve), len(self.final), len(self.area), len(self.regret))
+        if lengths != (rounds + 1, sites, sites, sites) or not 0 <= self.flat <= sites:
+            raise ValueError(f"a row of {self.job.name} has another shape")
+        gaps = np.array([*self.curve, *self.final, *self.area], dtype=float)
+        if not (np.isfinite(gaps).all() and np.isfinite(self.regret).all() and (gaps <= 1.0).all()):
+            raise ValueError(f"a Gap of {self.job.name} is no number up to 1")
 
     def to_json(self) -> dict[str, Any]:
         scenario = {key: value for key, value in asdict(self.job.scenario).items() if value is not None}

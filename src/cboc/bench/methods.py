@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from cboc.baselines.case import Method
 from cboc.baselines.consensus import Consensus
 from cboc.baselines.controls import centre, random_search, strangers
 from cboc.baselines.pooled import Pooled
 from cboc.bench.tuning import GRIDS, VARIANTS
+from cboc.consensus.gate import Gate
 from cboc.errors import CbocError, did_you_mean
 from cboc.strategy import Bayesian, default, paper
 from cboc.utility.thompson import Thompson
@@ -26,6 +28,8 @@ METHODS: dict[str, Method] = {
     "random": random_search,
     "centre": centre,
     "strangers": strangers,
+    "centre-gated": partial(centre, gate=Gate(0.1)),
+    "strangers-gated": partial(strangers, gate=Gate(0.1)),
     "pooled": Pooled(),
 }
 

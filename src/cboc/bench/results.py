@@ -67,12 +67,15 @@ class Results(Generic[J, R]):
         self.path = directory / f"{name}.jsonl"
         self._check_edition()
         self.rows: dict[J, R] = {}
-        for place, line in _lines(self.path):
-            row = self._row(place, line)
-            self.rows[row.job] = row
+        self._read()
         self.costs: dict[str, float] = {
             line["job"]: line["cpu"] for _, line in _lines(directory / COSTS) if {"job", "cpu"} <= set(line)
         }
+
+    def _read(self) -> None:
+        for place, line in _lines(self.path):
+            row = self._row(place, line)
+            self.rows[row.job] = row
 
     def _check_edition(self) -> None:
         mark = self.directory / MARK
@@ -110,6 +113,7 @@ class Results(Generic[J, R]):
                 mark.write_text(json.dumps({"edition": EDITION, **libraries()}) + "\n", encoding="utf-8")
             for path in (self.path, self.directory / COSTS):
                 _cut_half_line(path)
+            self._read()  # what another process has added since
             yield
             self._put_in_order()
 

@@ -36,10 +36,9 @@ def run(
     on_row: Callable[[J], None] = lambda _: None,
 ) -> list[R]:
     """The rows of all jobs, running those that are not there yet."""
-    todo = results.missing(jobs)
-    if todo:
+    if results.missing(jobs):
         with results.writing():
-            for job, (row, cpu) in engine(work, todo):
+            for job, (row, cpu) in engine(work, results.missing(jobs)):
                 results.add(job, row, cpu)
                 on_row(job)
     return [results.rows[job] for job in jobs]

@@ -19,6 +19,7 @@ INITIAL = 5  # designs per dimension before the first round (Sec. 5)
 ROUNDS = 20  # rounds per dimension (Sec. 5)
 SAMPLE = 1024  # designs from which the spread of a problem is judged
 MOST_SITES = 1000
+MOST_ROUNDS = 10_000
 
 
 class Kind(StrEnum):
@@ -29,7 +30,7 @@ class Kind(StrEnum):
     UNRELATED = "unrelated"  # the same, with the optimum of every site at a random place of its own
 
 
-@dataclass(frozen=True, order=True)
+@dataclass(frozen=True)
 class Scenario:
     """One row of a table."""
 
@@ -44,6 +45,10 @@ class Scenario:
         problem(self.problem)  # one sentence now if there is no such problem
         if not 1 <= self.sites <= MOST_SITES:
             raise CbocError(f"a scenario has 1 to {MOST_SITES} sites; {self.sites} came.")
+        if not isinstance(self.noise, int | float) or not 0.0 <= self.noise < np.inf:
+            raise CbocError(f"noise is a finite number from 0, in units of the problem's spread; {self.noise!r} came.")
+        if self.rounds is not None and not 1 <= self.rounds <= MOST_ROUNDS:
+            raise CbocError(f"a scenario has 1 to {MOST_ROUNDS} rounds; {self.rounds} came.")
 
     @property
     def name(self) -> str:
@@ -56,6 +61,13 @@ class Scenario:
             f"T={self.rounds}" if self.rounds is not None else "",
         ]
         return " ".join(part for part in parts if part)
+
+    def __lt__(self, other: Scenario) -> bool:
+        return self._order < other._order
+
+    @property
+    def _order(self) -> tuple[str, int, str, bool, float, int]:
+        return self.problem, self.sites, self.kind, self.is_displaced, self.noise, self.rounds or 0
 
     @property
     def horizon(self) -> int:
