@@ -204,6 +204,7 @@ def theory_sheet(courses: Sequence[Course]) -> Sheet:
     note = (
         "Slope: of log R over log t in the second half of the rounds; under 1 is sublinear. Last / first: the mean "
         "over the last quarter of the rounds over that of the first, each times the square root of log(2 + t): "
-        "above 1 the quantity does not fall as fast as Assumption 2 (spread) or 3 (blur) asks."
+        "above 1 the quantity does not fall as fast as Assumption 2 (spread) or 3 (blur) asks. At the end of a run W "
+        "is the identity and the blur is 0 by construction: that it falls says little."
     )
     return Sheet("Theorem 1 in runs: the same function at all sites", head, tuple(rows), (note,))

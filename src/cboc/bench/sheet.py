@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -56,7 +57,8 @@ def _markdown_row(line: tuple[str, ...]) -> str:
 
 def _latex(sheet: Sheet) -> str:
     body = [_latex_row(sheet.columns) + r" \hline", *map(_latex_row, sheet.rows)]
-    caption = " ".join(_latex_text(part if part.endswith(".") else part + ".") for part in (sheet.title, *sheet.notes))
+    title = re.sub(r"^Table \d+\. ", "", sheet.title)  # LaTeX counts by itself
+    caption = " ".join(_latex_text(part if part.endswith(".") else part + ".") for part in (title, *sheet.notes))
     return "\n".join(
         [
             r"\begin{table}[htbp]",
