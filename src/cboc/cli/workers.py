@@ -8,22 +8,18 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import signal
-import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ProcessPoolExecutor, wait
-from contextlib import contextmanager
-from multiprocessing.connection import wait as wait_for
 from multiprocessing.queues import SimpleQueue
 from typing import Any, TypeVar
 
+from cboc.processes import ONE_THREAD, deaf_to_interrupts, environment, serve_parent
 from cboc.trial import Trial
 
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 Report = Callable[[Trial], None]
 
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 POLL = 0.1  # seconds
 
 _reports: SimpleQueue[tuple[int, Trial]] | None = None  # in a worker: the way back to its parent
@@ -41,7 +37,7 @@ def run_all(
     reports: SimpleQueue[tuple[int, Trial]] = context.SimpleQueue()
     size = min(os.cpu_count() or 1, len(jobs))
     with ProcessPoolExecutor(size, mp_context=context, initializer=_start, initargs=(reports,)) as pool:
-        with _one_thread(), _deaf_to_interrupts():
+        with environment(ONE_THREAD), deaf_to_interrupts():
             futures = [pool.submit(_work, task, number, job) for number, job in enumerate(jobs)]
         try:
             is_done = False
@@ -64,18 +60,10 @@ def _stop(pool: ProcessPoolExecutor) -> None:
 
 
 def _start(reports: SimpleQueue[tuple[int, Trial]]) -> None:
-    """In a new worker: report to the parent, keep its standard output clean, and do not outlive it."""
+    """In a new worker: report to the parent."""
     global _reports
     _reports = reports
-    os.dup2(2, 1)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait_for([parent.sentinel])
-        os._exit(1)
+    serve_parent()
 
 
 def _work(task: Callable[[Any, Report], Result], number: int, job: Any) -> Result:
@@ -84,28 +72,3 @@ def _work(task: Callable[[Any, Report], Result], number: int, job: Any) -> Resul
             _reports.put((number, trial))
 
     return task(job, report)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Processes that start meanwhile use one BLAS thread each."""
-    before = {name: os.environ.get(name) for name in THREADS}
-    os.environ.update(dict.fromkeys(THREADS, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-@contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """Processes that start meanwhile leave Ctrl-C to their parent, which then ends them."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -11,9 +11,6 @@ import platform
 
 import numpy as np
 
-ONE_THREAD = dict.fromkeys(
-    ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
-)
 X86_64 = ("x86_64", "AMD64")
 AVX2 = ("AVX2", "X86_V3")  # the name until NumPy 2.3, and since
 BEYOND = ("AVX512", "X86_V4")  # so begin the names of what only some processors with AVX2 have

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import signal
-import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from itertools import islice
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 
-from cboc.bench.engines.arithmetic import ONE_THREAD, steady
+from cboc.bench.engines.arithmetic import steady
 from cboc.bench.engines.attempts import PATIENCE, Call, Outcome, Outcomes, outcome_of
-from cboc.bench.engines.inheritance import deaf_to_interrupts, environment
+from cboc.processes import ONE_THREAD, deaf_to_interrupts, environment, serve_parent
 
 
 class WorkerLost(Exception):
@@ -78,17 +76,8 @@ def _dismiss(connection: Connection, team: dict[Connection, BaseProcess]) -> str
 
 
 def _serve(connection: Connection) -> None:
-    """In a new worker: leave Ctrl-C and standard output to the parent, end with it, and do one job after the other."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    os.dup2(2, 1)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    """In a new worker: one job after the other."""
+    serve_parent()
     with suppress(EOFError, OSError):
         while True:
             connection.send_bytes(outcome_of(*connection.recv()))
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        wait([parent.sentinel])
-        os._exit(1)

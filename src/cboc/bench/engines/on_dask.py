@@ -8,9 +8,9 @@ from contextlib import ExitStack
 from typing import Any
 
 from cboc.bench.engines.attempts import Call, Outcomes, sentence
-from cboc.bench.engines.inheritance import deaf_to_interrupts
 from cboc.bench.engines.through_joblib import AT_LEAST_TWO, through_joblib
 from cboc.errors import CbocError
+from cboc.processes import deaf_to_interrupts
 
 CONNECT = 5  # seconds
 

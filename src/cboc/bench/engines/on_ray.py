@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from typing import Any
 
 from cboc.bench.engines.attempts import Call, Outcomes, sentence
-from cboc.bench.engines.inheritance import environment
 from cboc.bench.engines.through_joblib import AT_LEAST_TWO, through_joblib
 from cboc.errors import CbocError
+from cboc.processes import environment
 
 CONNECT = 5  # seconds
 POLL = 0.1  # seconds
