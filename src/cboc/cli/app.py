@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 from typer.core import TyperGroup
 
 from cboc import __version__, plots, studyfile
@@ -17,12 +16,11 @@ from cboc.cli import bench, pictures
 from cboc.cli import demo as demonstration
 from cboc.cli import simulate as simulation
 from cboc.cli.export import best_rows, trial_rows
+from cboc.cli.notes import notes
 from cboc.cli.run import Run, begin
 from cboc.cli.show import Format, write
 from cboc.errors import CbocError
 from cboc.plots import style
-
-notes = Console(stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=False)
 
 
 class Commands(TyperGroup):

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
 
 from cboc.bench import engines, paper, report, sheet, theory, tuning
 from cboc.bench.illustration import illustrate
@@ -21,6 +20,7 @@ from cboc.bench.scenario import Kind, Scenario
 from cboc.bench.sheet import Sheet, Writing
 from cboc.bench.summary import Summary
 from cboc.cli.bar import bar
+from cboc.cli.notes import notes
 from cboc.cli.pictures import save
 from cboc.errors import CbocError
 from cboc.plots import evidence
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
     Picture = Callable[[], Figure]
 
-notes = Console(stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=False)
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",

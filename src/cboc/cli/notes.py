@@ -1,0 +1,7 @@
+"""What a command says beside its result, on standard error."""
+
+from __future__ import annotations
+
+from rich.console import Console
+
+notes = Console(stderr=True, soft_wrap=True, highlight=False, markup=False, emoji=False)
