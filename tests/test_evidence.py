@@ -8,6 +8,7 @@ from cboc.bench import report, tuning
 from cboc.bench.engines import engine
 from cboc.bench.job import Row, work
 from cboc.bench.methods import METHODS
+from cboc.bench.paper import DISPLACED, FURTHER, SCENARIOS
 from cboc.bench.results import Results
 from cboc.bench.sheet import Writing, write
 from cboc.bench.summary import Summary
@@ -18,9 +19,8 @@ EVIDENCE = Path(__file__).parents[1] / "evidence"
 def tables(name):
     rows = Results(EVIDENCE, Row).rows.values()
     sheets, details = getattr(report, f"{name}_sheets"), getattr(report, f"{name}_details")
-    surrogates = ["default", "paper"] if name == "paper" else ["default"]
-    summary = Summary(rows)
-    return [*sheets(summary, surrogates), *(sheet for sheet in details(summary, surrogates) if sheet.rows)]
+    summary = Summary(rows).only({"paper": SCENARIOS, "honest": [*DISPLACED, *FURTHER]}[name])
+    return [*sheets(summary, summary.surrogates), *(s for s in details(summary, summary.surrogates) if s.rows)]
 
 
 @pytest.mark.parametrize("writing", Writing)

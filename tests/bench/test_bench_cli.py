@@ -11,6 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from cboc.bench.scenario import Kind, Scenario
+from cboc.cli import bar as progress
 from cboc.cli import bench
 from cboc.cli.app import app
 
@@ -54,6 +55,31 @@ def test_what_is_there_is_not_run_again_and_more_seeds_add_up(here):
     assert len((here / "here/costs.jsonl").read_text().splitlines()) == 3
 
 
+def test_a_smaller_command_takes_nothing_from_the_tables(here):
+    cboc(*SMALL, "--seeds", 2, "--method", "individual", "--method", "random", "--out", "here")
+    tables = (here / "here/run.md").read_text()
+    smaller = cboc(*SMALL, "--seeds", 1, "--method", "random", "--out", "here")
+    assert (here / "here/run.md").read_text() == tables and "individual" in smaller.stdout
+    assert cboc("bench", "show", "here").stdout == smaller.stdout
+
+
+def test_a_quick_run_has_as_many_seeds_as_it_is_told(here, monkeypatch):
+    monkeypatch.setattr(bench, "HONEST", [Scenario("branin", 2, is_displaced=True, rounds=1)])
+    command = ["bench", "honest", "--quick", "--method", "random"]
+    for more, seeds in ((("--out", "some"), 2), (("--out", "more", "--seeds", 3), 3)):
+        assert cboc(*command, *more).exit_code == 0
+        assert len((here / more[1] / "results.jsonl").read_text().splitlines()) == seeds
+
+
+def test_without_a_terminal_progress_is_lines(capsys, monkeypatch):
+    monkeypatch.setattr(progress, "EVERY", 0.0)
+    with progress.bar(10, 4) as advance:
+        advance("first", 2)
+        advance("second", 4)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line == "6 of 10 experiments, about 0 min left. first"
+
+
 def test_the_papers_tables_and_pictures(here, monkeypatch):
     monkeypatch.setattr(bench, "QUICK", (Scenario("levy-2", 5, Kind.SAME), Scenario("branin", 10)))
     monkeypatch.setattr(bench, "illustrate", lambda seed, surrogates: bench_illustrate(seed, surrogates, rounds=3))
@@ -75,8 +101,9 @@ def bench_illustrate(seed, surrogates, rounds):
 
 
 def test_the_honest_rows(here, monkeypatch):
-    monkeypatch.setattr(bench.paper, "DISPLACED", [Scenario("levy-2", 3, is_displaced=True, rounds=2)])
-    monkeypatch.setattr(bench.paper, "FURTHER", [Scenario("levy-2", 3, Kind.UNRELATED, rounds=2)])
+    rows = [Scenario("levy-2", 3, is_displaced=True, rounds=2), Scenario("levy-2", 3, Kind.UNRELATED, rounds=2)]
+    monkeypatch.setattr(bench, "HONEST", rows)
+    monkeypatch.setattr(bench.report, "HONEST", {"displaced": rows[:1], "further": rows[1:]})
     result = cboc("bench", "honest", "--quick", "--method", "random", "--method", "individual", "--out", "o")
     assert result.exit_code == 0, result.stderr
     assert (here / "o/honest-default.png").exists()

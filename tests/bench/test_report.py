@@ -72,15 +72,42 @@ def test_our_number_stands_beside_the_papers():
 def test_the_score_counts_clear_gains_and_losses():
     summary = Summary(
         [
-            *rows("individual", [0.5, 0.6, 0.7]),
-            *rows("cboc-u", [0.4, 0.51, 0.6]),
-            *rows("cboc-u-gated", [0.6, 0.7, 0.81]),
-            *rows("fts", [0.4, 0.6, 0.8]),
+            *rows("individual", [0.5, 0.6, 0.7, 0.6, 0.6]),
+            *rows("individual-ts", [0.3, 0.51, 0.7, 0.45, 0.5]),
+            *rows("cboc-u", [0.4, 0.51, 0.6, 0.5, 0.5]),
+            *rows("cboc-u-gated", [0.6, 0.7, 0.81, 0.7, 0.7]),
+            *rows("cboc-l", [0.1, 0.1, 0.1, 0.1]),  # too few seeds to count
+            *rows("fts", [0.4, 0.6, 0.8, 0.55, 0.6]),
         ]
     )
     sheet = report.score_sheet(summary, [SCENARIO], "default", "one row")
-    scores = {line[0]: line[2:5] for line in sheet.rows}
-    assert scores == {"cboc-u": ("0", "0", "1"), "cboc-u-gated": ("1", "0", "0"), "fts": ("0", "1", "0")}
+    scores = {line[0]: line[3:6] for line in sheet.rows}
+    assert scores == {
+        "individual-ts": ("0", "0", "1"),
+        "cboc-u": ("0", "0", "1"),
+        "cboc-u-gated": ("1", "0", "0"),
+        "fts": ("0", "1", "0"),
+        "fts against individual-ts": ("1", "0", "0"),
+    }
+    assert {line[2] for line in sheet.rows} == {"5"}
+
+
+def test_those_that_sample_are_compared_with_sampling_alone_too():
+    summary = Summary([*rows("individual", [0.9, 0.9]), *rows("individual-ts", [0.6, 0.6]), *rows("fts", [0.7, 0.7])])
+    lines = {line[1]: line for line in report.detail_sheet(summary, [SCENARIO], "default", "").rows}
+    gains = {name: line[5].split()[0] for name, line in lines.items()}
+    assert gains == {
+        "individual": "–",
+        "individual-ts": "-0.300",
+        "fts": "-0.200",
+        "fts against individual-ts": "+0.100",
+    }
+
+
+def test_harm_leaves_out_the_sites_with_nothing_to_find():
+    finals = np.append(np.full(6, 0.5), np.ones(4))
+    summary = Summary([row("individual", 0, 1.0, flat=4), row("cboc-u", 0, finals, flat=4)])
+    assert summary.cell(SCENARIO, "default", "cboc-u").harm == pytest.approx(1.0)
 
 
 def test_flat_sites_are_reported():
@@ -88,7 +115,9 @@ def test_flat_sites_are_reported():
     summary = Summary([row("cboc-l", seed, 1.0, scenario=scenario, flat=4) for seed in range(2)])
     table = paper.TABLES[3]
     sheet = report.published_sheet(summary, table, "default")
-    assert any("8 of 20 sites is flat" in note for note in sheet.notes)
+    detail = report.detail_sheet(summary, [scenario], "default", "in full")
+    for notes in (sheet.notes, detail.notes):
+        assert sum("8 of 20 sites is flat" in note for note in notes) == 1
 
 
 def test_sheets_are_text_markdown_and_latex():
@@ -97,6 +126,8 @@ def test_sheets_are_text_markdown_and_latex():
     assert "| one_1 | 0.5 ± 0.1 |" in write([sheet], Writing.MARKDOWN)
     latex = write([sheet], Writing.LATEX)
     assert r"one\_1 & 0.5 $\pm$ 0.1 \\" in latex and r"\caption{A \& B. 50 \% of it.}" in latex
+    wide = write([Sheet("Wide", tuple("abcdefgh"), ())], Writing.LATEX)
+    assert "resizebox" in wide and wide.count("{") == wide.count("}") and "resizebox" not in latex
 
 
 def test_slopes_of_known_growth():

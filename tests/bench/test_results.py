@@ -78,10 +78,10 @@ def test_a_damaged_line_in_the_middle_is_named(tmp_path):
     path = tmp_path / "results.jsonl"
     lines = path.read_text().splitlines(keepends=True)
     path.write_text(lines[0] + lines[1][:40] + "\n" + lines[2])
-    with pytest.raises(CbocError, match=r"line 2 of .*results.jsonl is no result; delete that line"):
+    with pytest.raises(CbocError, match=r"line 2 of .*results.jsonl is damaged; delete it"):
         Results(tmp_path, Row)
     path.write_text(lines[0] + "[1, 2]\n")
-    with pytest.raises(CbocError, match=r"line 2 of .* is no result"):
+    with pytest.raises(CbocError, match=r"line 2 of .* is damaged"):
         Results(tmp_path, Row)
     path.write_text(lines[0].replace('"method":"individual"', '"method":"indivdual"'))
     with pytest.raises(CbocError, match=r"line 1 of .*'indivdual' is no method.*did you mean 'individual'"):

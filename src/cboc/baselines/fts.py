@@ -29,7 +29,7 @@ from cboc.errors import CbocError
 from cboc.strategy import Situation
 from cboc.surrogate.outcomes import standardised
 from cboc.threads import one_thread
-from cboc.utility.maximise import maximise
+from cboc.utility.maximise import maximise, maximise_all
 from cboc.utility.thompson import Thompson
 
 FOCUS = 16.0  # a_t at first
@@ -176,13 +176,6 @@ class Agent:
         """The data, best first."""
         return self.dataset.X[np.argsort(-self.dataset.score, kind="stable")]
 
-    def propose(self, t: int) -> Array:  # (D,)
-        """Thompson sampling on the site's own surrogate."""
-        rng, space = self.case.rng(self.site, t, OWN), self.case.space
-        gp = self.case.strategy.surrogate(Situation(self.dataset, space, warm_start=self.warm_start))
-        self.warm_start = tuple(gp.theta.tolist())
-        return maximise(Thompson.on(gp, rng), space, rng)[0]
-
     def draw(self, features: Features, noise: float, t: int) -> Array:  # (M,)
         """The message of a round: one function from the posterior, as weights of the shared features."""
         outcomes = self.case.strategy.model.outcomes(self.dataset.score).forward(self.dataset.score)
@@ -195,6 +188,20 @@ class Agent:
             x = self.case.space.sample(1, self.case.rng(self.site, t, ANEW), method="uniform")[0]
         self.dataset = self.dataset.with_point(x, self.case.experiment(self.site, x))
         self.designs.append(x)
+
+
+def propose(agents: list[Agent], t: int) -> list[Array]:
+    """Thompson sampling, each on its own surrogate; together, with the same bits as alone."""
+    if not agents:
+        return []
+    case = agents[0].case
+    rngs = [case.rng(agent.site, t, OWN) for agent in agents]
+    situations = [Situation(agent.dataset, case.space, warm_start=agent.warm_start) for agent in agents]
+    gps = case.strategy.surrogates(situations)
+    for agent, gp in zip(agents, gps, strict=True):
+        agent.warm_start = tuple(gp.theta.tolist())
+    paths = [Thompson.on(gp, rng) for gp, rng in zip(gps, rngs, strict=True)]
+    return [x for x, _ in maximise_all(paths, case.space, rngs)]
 
 
 Lead = Callable[[int], Array]  # site -> the design (D,) that the others suggest to it
@@ -212,7 +219,8 @@ def _run(case: Case, own: Callable[[int], float], meet: Meet) -> Array:  # (K, T
         for t in range(1, case.horizon + 1):
             lead = meet(agents, t)
             is_own = [case.sites == 1 or case.rng(k, t, COIN).random() < own(t) for k in range(case.sites)]
-            designs = [agent.propose(t) if is_own[k] else lead(k) for k, agent in enumerate(agents)]
+            own_designs = iter(propose([agent for agent in agents if is_own[agent.site]], t))
+            designs = [next(own_designs) if is_own[k] else lead(k) for k in range(case.sites)]
             for agent, x in zip(agents, designs, strict=True):
                 agent.run(x, t)
     return np.array([agent.designs for agent in agents])

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from cboc.bench import tuning
-from cboc.bench.methods import METHODS
 from cboc.bench.paper import COLUMNS, DISPLACED, FURTHER, SCENARIOS, TABLES, PaperTable
 from cboc.bench.scenario import Scenario
 from cboc.bench.sheet import Sheet
-from cboc.bench.summary import ALONE, Cell, Summary, estimate
+from cboc.bench.summary import ALONE, ALONE_TS, Cell, Summary, estimate
 from cboc.bench.theory import Course, bound_slope, slope, trend
 from cboc.metrics import Paired
 from cboc.problems.synthetic import problem
 
 NOTHING = "–"
 HONEST = {"displaced": DISPLACED, "further": FURTHER}
+SAMPLERS = ("fts", "fts-de", "dp-fts-de")  # Thompson sampling: compared with Thompson sampling alone as well
+ENOUGH = 5  # seeds, for an interval to be counted
 DETAILS = (
     "final Gap",
     "area",
@@ -31,8 +32,9 @@ DETAILS = (
 )
 LEGEND = (
     "Gap: the share of the way from the best initial outcome to the optimum; area: its mean over the rounds; ±: the "
-    "standard error over seeds. Differences are paired by seed, with 95 % confidence intervals. Harmed: the share of "
-    "sites that end more than 0.01 below the same site alone. Rounds: when the mean curve is where working alone ends. "
+    "standard error over seeds. Differences are paired by seed, with 95 % confidence intervals. Alone: individual, or "
+    "what a row says after 'against'. Harmed: the share of sites that end more than 0.01 below the same site alone. "
+    "Rounds: when the mean curve, and that of working alone, are where working alone ends. "
     "Regret: cumulative, in units of the distance between a problem's median value and its optimum."
 )
 
@@ -81,7 +83,7 @@ def published_sheet(summary: Summary, table: PaperTable, surrogate: str) -> Shee
             continue
         numbers = [_beside(cell, published.get(method)) for method, cell in zip(COLUMNS, cells, strict=True)]
         rows.append((scenario.name, str(max((len(cell.rows) for cell in cells if cell), default=0)), *numbers))
-        notes += [_flat_note(scenario, cell) for cell in cells[:1] if cell is not None and cell.flat]
+        notes += _flat_notes(scenario, cells)
     heads = [f"{theirs}" if method != "fts-de" else "FTS-DE [FedBO]" for method, theirs in COLUMNS.items()]
     title = f"Table {table.number}. {table.title}: mean final Gap, {surrogate} surrogate; in brackets the paper's"
     return Sheet(title, ("", "seeds", *heads), tuple(rows), tuple(notes))
@@ -92,28 +94,40 @@ def _beside(cell: Cell | None, published: tuple[float, float] | None) -> str:
     return ours if published is None else f"{ours} [{published[0]:.3f}]"
 
 
-def _flat_note(scenario: Scenario, cell: Cell) -> str:
-    every = len(cell.rows) * scenario.sites
-    return (
-        f"{scenario.name}: the function of {cell.flat} of {every} sites is flat inside the box; their Gap counts as 1 "
-        "for every method."
-    )
+def _flat_notes(scenario: Scenario, cells: Iterable[Cell | None]) -> list[str]:
+    """How many sites have nothing to find, if any, in the cell with most seeds."""
+    most = max((cell for cell in cells if cell is not None), key=lambda cell: len(cell.rows), default=None)
+    if most is None or not most.flat:
+        return []
+    return [
+        f"{scenario.name}: the function of {most.flat} of {most.finals.size} sites is flat inside the box; their Gap "
+        "counts as 1 for every method, and they are left out of the harmed."
+    ]
 
 
 def detail_sheet(summary: Summary, scenarios: Iterable[Scenario], surrogate: str, title: str) -> Sheet:
     """Every method on every scenario, with everything that is measured."""
     rows: list[tuple[str, ...]] = []
+    notes = [LEGEND]
     for scenario in scenarios:
-        for method in METHODS:
-            cell = summary.cell(scenario, surrogate, method)
-            if cell is not None:
-                rows.append((scenario.name, method, str(len(cell.rows)), *_details(cell, method)))
-    return Sheet(title, ("", "method", "seeds", *DETAILS), tuple(rows), (LEGEND,))
+        cells = {name: cell for name, cell in _compared(summary, scenario, surrogate) if cell is not None}
+        rows += [(scenario.name, name, str(len(cell.rows)), *_details(cell, name)) for name, cell in cells.items()]
+        notes += _flat_notes(scenario, cells.values())
+    return Sheet(title, ("", "method", "seeds", *DETAILS), tuple(rows), tuple(notes))
 
 
-def _details(cell: Cell, method: str) -> tuple[str, ...]:
+def _compared(summary: Summary, scenario: Scenario, surrogate: str) -> Iterator[tuple[str, Cell | None]]:
+    """Every method beside working alone; those that sample, beside sampling alone too."""
+    for method in summary.methods:
+        yield method, summary.cell(scenario, surrogate, method)
+    for method in SAMPLERS:
+        cell = summary.cell(scenario, surrogate, method, ALONE_TS)
+        yield f"{method} against {ALONE_TS}", cell if cell is not None and cell.alone else None
+
+
+def _details(cell: Cell, name: str) -> tuple[str, ...]:
     regret = f"{cell.regret.mean:.2f}"
-    if method == ALONE or not cell.alone:
+    if name == ALONE or not cell.alone:
         none = NOTHING
         return str(cell.final), str(cell.area), none, none, str(cell.worst), none, none, _rounds(cell), regret
     return (
@@ -145,18 +159,27 @@ def _rounds(cell: Cell) -> str:
 
 def score_sheet(summary: Summary, scenarios: Sequence[Scenario], surrogate: str, which: str) -> Sheet:
     """How often each method is clearly above or below working alone: the 95 % interval leaves out zero."""
+    compared: dict[str, list[Cell]] = {}
+    notes = [
+        f"Counted are rows with at least {ENOUGH} seeds. Intervals are of each row by itself: where nothing differs, "
+        "1 in 40 is above by chance, and 1 in 40 below."
+    ]
+    for scenario in scenarios:
+        cells = dict(_compared(summary, scenario, surrogate))
+        for name, cell in cells.items():
+            if name != ALONE and cell is not None and len(cell.alone) >= ENOUGH:
+                compared.setdefault(name, []).append(cell)
+        notes += _flat_notes(scenario, cells.values())
     rows = []
-    for method in METHODS:
-        cells = [summary.cell(scenario, surrogate, method) for scenario in scenarios]
-        compared = [cell for cell in cells if cell is not None and len(cell.alone) > 1]
-        if method == ALONE or not compared:
-            continue
-        finals, areas = [cell.gain for cell in compared], [cell.area_gain for cell in compared]
-        harm = sum(cell.harm for cell in compared) / len(compared)
-        rows.append((method, str(len(compared)), *_score(finals), *_score(areas), f"{100 * harm:.0f} %"))
-    head = ("", "rows", "final: above", "unclear", "below", "area: above", "unclear", "below", "harmed")
+    for name in compared:
+        finals, areas = zip(*((cell.gain, cell.area_gain) for cell in compared[name]), strict=True)
+        seeds = sorted({len(cell.alone) for cell in compared[name]})
+        harm = sum(cell.harm for cell in compared[name]) / len(compared[name])
+        counts = (str(len(compared[name])), "-".join(map(str, dict.fromkeys((seeds[0], seeds[-1])))))
+        rows.append((name, *counts, *_score(finals), *_score(areas), f"{100 * harm:.0f} %"))
+    head = ("", "rows", "seeds", "final: above", "unclear", "below", "area: above", "unclear", "below", "harmed")
     title = f"Against working alone, {which}, {surrogate} surrogate: 95 % intervals above, around or below zero"
-    return Sheet(title, head, tuple(rows))
+    return Sheet(title, head, tuple(rows), tuple(notes))
 
 
 def _score(pairs: Sequence[Paired]) -> tuple[str, str, str]:

@@ -87,6 +87,8 @@ class Results(Generic[J, R]):
             return
         except (ValueError, KeyError, TypeError):
             raise CbocError(f"{mark} is damaged; restore it, or give another --out.") from None
+        if type(edition) is not int:
+            raise CbocError(f"{mark} is damaged; restore it, or give another --out.")
         if edition != EDITION:
             raise CbocError(
                 f"{self.directory} was written by edition {edition} of the benchmark, whose numbers are not those of "
@@ -155,7 +157,7 @@ def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 
 
 def _damaged(place: str) -> CbocError:
-    return CbocError(f"{place} is no result; delete that line, and it will be run again.")
+    return CbocError(f"{place} is damaged; delete it: a result that is missing then is run again.")
 
 
 def _line(content: dict[str, Any]) -> str:

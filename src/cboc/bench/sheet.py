@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+WIDEST = 6  # columns that fit the page of a paper as they are
+
 
 @dataclass(frozen=True)
 class Sheet:
@@ -57,17 +59,19 @@ def _markdown_row(line: tuple[str, ...]) -> str:
 
 def _latex(sheet: Sheet) -> str:
     body = [_latex_row(sheet.columns) + r" \hline", *map(_latex_row, sheet.rows)]
+    is_wide = len(sheet.columns) > WIDEST
     title = re.sub(r"^Table \d+\. ", "", sheet.title)  # LaTeX counts by itself
     caption = " ".join(_latex_text(part if part.endswith(".") else part + ".") for part in (title, *sheet.notes))
     return "\n".join(
         [
             r"\begin{table}[htbp]",
             r"\centering",
+            *([r"\resizebox{\textwidth}{!}{%  \usepackage{graphicx}"] if is_wide else []),
             r"\begin{tabular}{l" + "r" * (len(sheet.columns) - 1) + "}",
             r"\hline",
             *body,
             r"\hline",
-            r"\end{tabular}",
+            r"\end{tabular}}" if is_wide else r"\end{tabular}",
             rf"\caption{{{caption}}}",
             r"\end{table}",
         ]

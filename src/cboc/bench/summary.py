@@ -10,10 +10,12 @@ import numpy as np
 
 from cboc.arrays import Array
 from cboc.bench.job import Row
+from cboc.bench.methods import METHODS, SURROGATES
 from cboc.bench.scenario import Scenario
+from cboc.bench.tuning import VARIANTS
 from cboc.metrics import Paired, harm_rate, lead, paired, standard_error
 
-ALONE = "individual"
+ALONE, ALONE_TS = "individual", "individual-ts"
 
 
 @dataclass(frozen=True)
@@ -34,7 +36,7 @@ def estimate(values: Array) -> Estimate:
 
 @dataclass(frozen=True)
 class Cell:
-    """One method on one scenario, with the rows of `alone` on the same seeds where there are any."""
+    """One method on one scenario, with the rows of working alone on the same seeds where there are any."""
 
     rows: tuple[Row, ...]  # by seed
     alone: tuple[Row, ...] = ()
@@ -93,8 +95,8 @@ class Cell:
 
     @property
     def harm(self) -> float:
-        """The share of sites that end worse than alone by more than 0.01."""
-        return harm_rate(self.finals, self._other.finals)
+        """The share of sites that end worse than alone by more than 0.01, of those with something to find."""
+        return harm_rate(self.finals, self._other.finals) * self.finals.size / max(1, self.finals.size - self.flat)
 
     @property
     def rounds(self) -> tuple[float, float]:
@@ -112,16 +114,30 @@ class Summary:
             key = (row.job.scenario, row.job.surrogate, row.job.method)
             self._rows.setdefault(key, {})[row.job.seed] = row
 
-    def cell(self, scenario: Scenario, surrogate: str, method: str) -> Cell | None:
-        """None if there is nothing yet; with Individual's rows for the seeds that both have."""
+    def cell(self, scenario: Scenario, surrogate: str, method: str, against: str = ALONE) -> Cell | None:
+        """None if there is nothing yet; with the rows of working alone for the seeds that both have."""
         found = self._rows.get((scenario, surrogate, method))
         if not found:
             return None
-        alone = self._rows.get((scenario, surrogate, ALONE), {})
+        alone = self._rows.get((scenario, surrogate, against), {})
         seeds = sorted(seed for seed in found if seed in alone) or sorted(found)
         return Cell(tuple(found[seed] for seed in seeds), tuple(alone[seed] for seed in seeds if seed in alone))
 
+    def only(self, scenarios: Iterable[Scenario]) -> Summary:
+        wanted = set(scenarios)
+        return Summary(row for key, seeds in self._rows.items() if key[0] in wanted for row in seeds.values())
+
     @property
-    def keys(self) -> list[tuple[Scenario, str, str]]:
-        """Scenario, surrogate and method of every cell there is."""
-        return list(self._rows)
+    def scenarios(self) -> list[Scenario]:
+        """Of which there is something, in order."""
+        return sorted({scenario for scenario, _, _ in self._rows})
+
+    @property
+    def surrogates(self) -> list[str]:
+        there = {surrogate for _, surrogate, _ in self._rows}
+        return [name for name in SURROGATES if name in there]
+
+    @property
+    def methods(self) -> list[str]:
+        there = {method for _, _, method in self._rows}
+        return [name for name in (*METHODS, *VARIANTS) if name in there]

@@ -20,10 +20,15 @@ SCENARIOS = (
     Scenario("shekel-10", 5, rounds=40),
 )
 
-EXPONENTS, FACTORS = (0.5, 1.0, 2.0), (0.1, 0.25)
+EXPONENTS, FACTORS, NOISES = (0.5, 1.0, 2.0), (0.1, 0.25), (1e-2, 1e-1)
 RATIOS = (0.1, 0.5, 0.9)
 CLIPS = (5.0, 22.0)
 BOXES = (1, None)
+SHARINGS = [Sharing(factor=factor, noise=noise) for factor, noise in product(FACTORS, NOISES)]
+
+
+def _shared(sharing: Sharing) -> str:
+    return f"lengthscale {sharing.factor:g}, noise {sharing.noise:g}"
 
 
 def _boxes(count: int | None) -> str:
@@ -34,12 +39,11 @@ GRIDS: dict[str, dict[str, Method]] = {
     "cboc-u-gated": {f"ratio {ratio:g}": Consensus("uniform", Gate(ratio)) for ratio in RATIOS},
     "cboc-l-gated": {f"ratio {ratio:g}": Consensus("leader", Gate(ratio)) for ratio in RATIOS},
     "fts": {
-        f"exponent {p:g}, lengthscale {factor:g}": FTS(Decay(p), Sharing(factor=factor))
-        for p, factor in product(EXPONENTS, FACTORS)
+        f"exponent {p:g}, {_shared(sharing)}": FTS(Decay(p), sharing) for p, sharing in product(EXPONENTS, SHARINGS)
     },
     "fts-de": {
-        f"exponent {p:g}, lengthscale {factor:g}, {_boxes(boxes)}": FTSDE(Decay(p), Sharing(factor=factor), boxes)
-        for p, factor, boxes in product(EXPONENTS[:2], FACTORS, BOXES)
+        f"exponent {p:g}, {_shared(sharing)}, {_boxes(boxes)}": FTSDE(Decay(p), sharing, boxes)
+        for p, sharing, boxes in product(EXPONENTS[:2], SHARINGS, BOXES)
     },
     "dp-fts-de": {
         f"exponent {p:g}, clip {clip:g}": FTSDE(Decay(p), privacy=Privacy(clip=clip))

@@ -1,13 +1,17 @@
-"""The progress bar, on standard error: experiments done, time left, and the latest news."""
+"""Progress, on standard error: experiments done, time left, and the latest news; without a terminal a line a minute."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from cboc.cli.notes import notes
+
+EVERY = 60.0  # seconds
 
 
 class Advance(Protocol):
@@ -18,7 +22,13 @@ class Advance(Protocol):
 
 @contextmanager
 def bar(total: int, done: int = 0) -> Iterator[Advance]:
-    """A bar on a terminal, nothing elsewhere."""
+    """A bar on a terminal, lines elsewhere."""
+    with _bar(total, done) if notes.is_terminal else _lines(total, done) as advance:
+        yield advance
+
+
+@contextmanager
+def _bar(total: int, done: int) -> Iterator[Advance]:
     columns = (
         BarColumn(),
         MofNCompleteColumn(),
@@ -26,8 +36,7 @@ def bar(total: int, done: int = 0) -> Iterator[Advance]:
         TimeRemainingColumn(elapsed_when_finished=True),
         TextColumn("{task.fields[news]}", markup=False),
     )
-    console = Console(stderr=True)
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+    with Progress(*columns, console=notes, transient=True) as progress:
         task = progress.add_task("", total=total, completed=done, news="")
 
         def advance(news: str, experiments: int = 1) -> None:
@@ -36,3 +45,20 @@ def bar(total: int, done: int = 0) -> Iterator[Advance]:
                 progress.update(task, news=news)
 
         yield advance
+
+
+@contextmanager
+def _lines(total: int, done: int) -> Iterator[Advance]:
+    started = said = time.monotonic()
+    first = done
+
+    def advance(news: str, experiments: int = 1) -> None:
+        nonlocal done, said
+        done += experiments
+        now = time.monotonic()
+        if now - said >= EVERY and done < total:
+            said = now
+            left = (now - started) / (done - first) * (total - done)
+            notes.print(f"{done:,} of {total:,} experiments, about {left / 60:.0f} min left. {news}".rstrip())
+
+    yield advance

@@ -38,10 +38,18 @@ app = typer.Typer(
 
 QUICK = (Scenario("levy-2", 5, Kind.SAME), Scenario("levy-2", 10), Scenario("branin", 10))
 QUICK_METHODS = ("individual", "cboc-u", "cboc-l", "cboc-u-gated", "fts-de", "random")
-QUICK_SEEDS = 2
+QUICK_SEEDS, ALL_SEEDS = 2, 30
+HONEST = [*paper.DISPLACED, *paper.FURTHER]
 
-Out = Annotated[Path, typer.Option(help="Directory of the results; what is there already is not run again.")]
+Out = Annotated[
+    Path,
+    typer.Option(help="Directory of the results; what is there already is not run again, and stands in the tables."),
+]
 Seeds = Annotated[int, typer.Option(min=1, help="How many repetitions, with seeds counted from 0.")]
+SomeSeeds = Annotated[
+    int | None,
+    typer.Option(min=1, help="How many repetitions, with seeds counted from 0.", show_default="30, quick 2"),
+]
 Methods = Annotated[
     list[str] | None,
     typer.Option("--method", help=f"Only this one; may be repeated. {', '.join(METHODS)}", show_default="all"),
@@ -50,7 +58,9 @@ Surrogates = Annotated[
     list[str] | None,
     typer.Option("--surrogate", help=f"Only this one; may be repeated. {', '.join(SURROGATES)}"),
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="A smoke run: few rows, few methods, two seeds.")]
+Quick = Annotated[
+    bool, typer.Option("--quick", help="A smoke run: few rows, few methods, two seeds unless `--seeds` says more.")
+]
 Workers = Annotated[int | None, typer.Option(min=1, help="How many processes.", show_default="one for each core")]
 Engine = Annotated[str, typer.Option(help="Where to run: local, dask or ray.")]
 Address = Annotated[
@@ -61,7 +71,7 @@ Address = Annotated[
 @app.command("paper")
 def paper_command(
     out: Out = Path("runs/bench-paper"),
-    seeds: Seeds = 30,
+    seeds: SomeSeeds = None,
     method: Methods = None,
     surrogate: Surrogates = None,
     quick: Quick = False,
@@ -76,17 +86,14 @@ def paper_command(
 
     Example: `cboc bench paper --quick`
     """
-    surrogates = surrogate or list(SURROGATES)
-    scenarios = QUICK if quick else paper.SCENARIOS
-    jobs = _jobs(scenarios, method, surrogates, seeds, quick)
-    summary = Summary(_run(work, jobs, Results(out, Row), engine, workers, address))
-    _report_paper(summary, out, surrogates, scenarios)
+    jobs = _jobs(QUICK if quick else paper.SCENARIOS, method, surrogate or list(SURROGATES), seeds, quick)
+    _report_paper(_run_rows(jobs, out, engine, workers, address), out)
 
 
 @app.command()
 def honest(
     out: Out = Path("runs/bench-honest"),
-    seeds: Seeds = 30,
+    seeds: SomeSeeds = None,
     method: Methods = None,
     surrogate: Surrogates = None,
     quick: Quick = False,
@@ -96,17 +103,14 @@ def honest(
 ) -> None:
     """The same with every common optimum at a random place, where the centre of the box is no hint.
 
-    And rows that the paper does not have: sites whose optima are unrelated, noise, other problems.
+    And rows that the paper does not have: sites whose optima are unrelated, noise, other problems. With the default
+    surrogate, unless `--surrogate` says otherwise.
 
     Example: `cboc bench honest --quick`
     """
-    surrogates = surrogate or ["default"]
-    scenarios = [*paper.DISPLACED, *paper.FURTHER]
-    if quick:
-        scenarios = [scenario for scenario in scenarios if scenario.problem in ("levy-2", "branin")]
-    jobs = _jobs(scenarios, method, surrogates, seeds, quick)
-    summary = Summary(_run(work, jobs, Results(out, Row), engine, workers, address))
-    _report_honest(summary, out, surrogates, scenarios)
+    scenarios = [row for row in HONEST if not quick or row.problem in ("levy-2", "branin")]
+    jobs = _jobs(scenarios, method, surrogate or ["default"], seeds, quick)
+    _report_honest(_run_rows(jobs, out, engine, workers, address), out)
 
 
 @app.command("run")
@@ -130,12 +134,8 @@ def run_command(
     Example: `cboc bench run levy-4 --sites 5 --displaced --seeds 5 --method individual --method cboc-u-gated`
     """
     scenario = Scenario(problem, sites, kind, displaced, noise, rounds)
-    surrogates = surrogate or ["default"]
-    jobs = _jobs([scenario], method, surrogates, seeds, quick=False)
-    rows = _run(work, jobs, Results(out, Row), engine, workers, address)
-    _show(
-        out, "run", [report.detail_sheet(Summary(rows), [scenario], name, f"{name} surrogate") for name in surrogates]
-    )
+    jobs = _jobs([scenario], method, surrogate or ["default"], seeds, quick=False)
+    _report_run(_run_rows(jobs, out, engine, workers, address), out)
 
 
 @app.command()
@@ -176,18 +176,15 @@ def theory_command(
 
 @app.command()
 def show(directory: Annotated[Path, typer.Argument(help="A directory of results.")]) -> None:
-    """Tables and pictures of what is there, running nothing but the illustration of Sec. 5.2.
+    """Tables and pictures of all that is there, running nothing but the illustration of Sec. 5.2.
 
     Example: `cboc bench show evidence`
     """
     summary = Summary(_kept(directory).rows.values())
-    rows = {scenario for scenario, _, _ in summary.keys}
-    surrogates = [name for name in SURROGATES if name in {name for _, name, _ in summary.keys}]
-    if rows & set(paper.SCENARIOS):
-        _report_paper(summary, directory, surrogates, paper.SCENARIOS)
-    honest_rows = [*paper.DISPLACED, *paper.FURTHER]
-    if rows & set(honest_rows):
-        _report_honest(summary, directory, ["default"], honest_rows)
+    reports = {_report_paper: paper.SCENARIOS, _report_honest: HONEST}
+    chosen = [write for write, rows in reports.items() if set(rows) & set(summary.scenarios)]
+    for write in chosen or [_report_run]:
+        write(summary, directory)
 
 
 @app.command()
@@ -220,10 +217,17 @@ def verify(
 
 
 def _jobs(
-    scenarios: Sequence[Scenario], methods: list[str] | None, surrogates: Sequence[str], seeds: int, quick: bool
+    scenarios: Sequence[Scenario], methods: list[str] | None, surrogates: Sequence[str], seeds: int | None, quick: bool
 ) -> list[Job]:
     chosen = methods or (QUICK_METHODS if quick else list(METHODS))
-    return jobs_of(scenarios, chosen, surrogates, range(min(seeds, QUICK_SEEDS) if quick else seeds))
+    return jobs_of(scenarios, chosen, surrogates, range(seeds or (QUICK_SEEDS if quick else ALL_SEEDS)))
+
+
+def _run_rows(jobs: list[Job], out: Path, engine: str, workers: int | None, address: str | None) -> Summary:
+    """All rows of the directory, those of these jobs among them."""
+    results: Results[Job, Row] = Results(out, Row)
+    _run(work, jobs, results, engine, workers, address)
+    return Summary(results.rows.values())
 
 
 def _run(
@@ -252,8 +256,11 @@ def _kept(directory: Path) -> Results[Job, Row]:
     return results
 
 
-def _report_paper(summary: Summary, out: Path, surrogates: Sequence[str], scenarios: Sequence[Scenario]) -> None:
+def _report_paper(summary: Summary, out: Path) -> None:
+    summary = summary.only(paper.SCENARIOS)
+    surrogates = summary.surrogates
     _show(out, "paper", report.paper_sheets(summary, surrogates), report.paper_details(summary, surrogates))
+    scenarios = [scenario for scenario in paper.SCENARIOS if scenario in summary.scenarios]
     has_shekel = any(scenario.problem == "shekel-10" for scenario in scenarios)
     pictures: dict[str, Picture] = {
         "path": lambda: evidence.path(illustrate(0, tuple(surrogates))),
@@ -264,9 +271,17 @@ def _report_paper(summary: Summary, out: Path, surrogates: Sequence[str], scenar
     _draw(pictures, out)
 
 
-def _report_honest(summary: Summary, out: Path, surrogates: Sequence[str], scenarios: Sequence[Scenario]) -> None:
+def _report_honest(summary: Summary, out: Path) -> None:
+    summary = summary.only(HONEST)
+    surrogates = summary.surrogates
     _show(out, "honest", report.honest_sheets(summary, surrogates), report.honest_details(summary, surrogates))
+    scenarios = [scenario for scenario in HONEST if scenario in summary.scenarios]
     _draw({f"honest-{name}": partial(evidence.gains, summary, scenarios, name) for name in surrogates}, out)
+
+
+def _report_run(summary: Summary, out: Path) -> None:
+    sheets = [report.detail_sheet(summary, summary.scenarios, name, f"{name} surrogate") for name in summary.surrogates]
+    _show(out, "run", sheets)
 
 
 def _show(out: Path, name: str, sheets: list[Sheet], details: Sequence[Sheet] = ()) -> None:

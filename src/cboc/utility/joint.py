@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+import numpy as np
+
 from cboc.arrays import Array, Owners
 from cboc.utility.improvement import Improvement
 from cboc.utility.utility import Utility
@@ -22,26 +24,29 @@ class Joint(Protocol):
 
 
 @dataclass(frozen=True)
-class Alone:
-    """One utility of any kind."""
+class Each:
+    """Utilities of any kind, evaluated one by one: what they share is the climbing."""
 
-    utility: Utility
+    utilities: Sequence[Utility]
 
     def __call__(self, X: Array) -> Array:
-        return self.utility(X[0])[None]
+        return np.array([utility(designs) for utility, designs in zip(self.utilities, X, strict=True)])
 
-    def with_gradient(self, X: Array, owners: Owners) -> tuple[Array, Array]:  # noqa: ARG002 - there is only one
-        return self.utility.with_gradient(X)
+    def with_gradient(self, X: Array, owners: Owners) -> tuple[Array, Array]:
+        values, gradients = np.empty(len(X)), np.empty(X.shape)
+        ends = np.searchsorted(owners, np.arange(len(self.utilities)), side="right").tolist()
+        for utility, first, end in zip(self.utilities, [0, *ends[:-1]], ends, strict=True):
+            if first < end:
+                values[first:end], gradients[first:end] = utility.with_gradient(X[first:end])
+        return values, gradients
 
 
 def likeness(utility: Utility) -> object:
     """Utilities for which it is equal can be joined."""
-    return utility.likeness if isinstance(utility, Improvement) else object()
+    return utility.likeness if isinstance(utility, Improvement) else (type(utility), len(utility.anchors) > 0)
 
 
 def join(utilities: Sequence[Utility]) -> Joint:
     """Of utilities that are alike."""
-    first = utilities[0]
-    if not isinstance(first, Improvement):
-        return Alone(first)
-    return first.together([utility for utility in utilities if isinstance(utility, Improvement)])
+    improvements = [utility for utility in utilities if isinstance(utility, Improvement)]
+    return improvements[0].together(improvements) if improvements else Each(utilities)

@@ -37,6 +37,8 @@ def engine(name: str = "local", workers: int | None = None, address: str | None 
         raise CbocError(f"there is no engine '{name}'; {did_you_mean(name, ENGINES)}")
     if workers is not None and workers < 1:
         raise CbocError(f"an engine needs at least one worker; got {workers}.")
+    if address == "":
+        raise CbocError("an address looks like tcp://host:8786; an empty one came.")
     if address is not None and name == "local":
         raise CbocError(f"the local engine uses this machine; for the cluster at {address} choose dask or ray.")
     if address is not None and workers is not None:

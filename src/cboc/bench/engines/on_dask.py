@@ -18,6 +18,7 @@ CONNECT = 5  # seconds
 def attempt(workers: int, address: str | None, calls: Mapping[int, Call]) -> Outcomes:
     """On the Dask cluster at an address, or on one of this machine with a one-thread process for each worker."""
     from distributed import Client, LocalCluster
+    from distributed.comm import parse_address, parse_host_port
 
     with ExitStack() as stack:
         with deaf_to_interrupts():
@@ -32,6 +33,8 @@ def attempt(workers: int, address: str | None, calls: Mapping[int, Call]) -> Out
                 )
             )
             try:
+                if address is not None:
+                    parse_host_port(parse_address(address)[1])  # a client that is given nonsense ends with a traceback
                 client = stack.enter_context(Client(cluster, timeout=CONNECT, set_as_default=False))
             except (OSError, ValueError) as error:
                 raise CbocError(
