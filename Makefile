@@ -26,6 +26,8 @@ bench: .venv/bench  ## speed and quality against BoTorch, in the same run
 	$(BIN)/python benchmarks/round.py
 	$(BIN)/python benchmarks/step.py
 	$(BIN)/python benchmarks/stack.py
+	$(BIN)/python benchmarks/scaling.py
+	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python benchmarks/solo.py
 
 bench-quick: .venv/bench  ## the same in a few minutes
@@ -33,6 +35,7 @@ bench-quick: .venv/bench  ## the same in a few minutes
 	$(BIN)/python benchmarks/round.py --quick
 	$(BIN)/python benchmarks/step.py --quick
 	$(BIN)/python benchmarks/stack.py --quick
+	$(BIN)/python benchmarks/tables.py --quick
 	$(BIN)/python benchmarks/solo.py --quick
 
 docs: .venv/dev  ## draw the pictures and check the claims of the documentation

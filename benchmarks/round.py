@@ -3,8 +3,8 @@
     python benchmarks/round.py            K = 5 .. 1,000 and n = 20 .. 200
     python benchmarks/round.py --quick    up to K = 100
 
-Every site proposes, the ledger mixes, every site gets its design; experiments cost nothing here. Linear in K means a
-flat column 'per site'.
+The sites think together and propose, the ledger mixes, every site gets its design; experiments cost nothing here.
+Linear in K means a flat column 'per site'.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy as np
 
 from cboc import Dataset, Ledger, Site, Study
 from cboc.problems.synthetic import levy
+from cboc.site import think
 
 
 def participants(K: int, n: int, D: int) -> list[Site]:
@@ -54,6 +55,7 @@ def play(sites: list[Site]) -> tuple[float, float]:
     submit, design = ledger.submit, ledger.design
     ledger.submit, ledger.design = timed(submit), timed(design)
     started = time.process_time()
+    think(sites)
     for site in sites:
         site.propose()
     trials = [site.ask() for site in sites]

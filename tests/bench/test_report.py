@@ -92,6 +92,16 @@ def test_the_score_counts_clear_gains_and_losses():
     assert {line[2] for line in sheet.rows} == {"5"}
 
 
+def test_claims_stand_beside_what_the_paper_printed():
+    ours = {"individual": [0.5, 0.6, 0.7, 0.6, 0.6], "cboc-l": [0.4, 0.51, 0.6, 0.5, 0.5], "cboc-u": [0.4] * 5}
+    sheet = report.claims_sheet(Summary([row for name in ours for row in rows(name, ours[name])]), "default")
+    assert sheet.rows == (
+        ("cboc-l above individual", "13 of 13", "1", "0", "0", "1"),
+        ("cboc-u above individual", "7 of 7", "1", "0", "0", "1"),
+        ("cboc-l above cboc-u", "7 of 7", "1", "1", "0", "0"),
+    )
+
+
 def test_those_that_sample_are_compared_with_sampling_alone_too():
     summary = Summary([*rows("individual", [0.9, 0.9]), *rows("individual-ts", [0.6, 0.6]), *rows("fts", [0.7, 0.7])])
     lines = {line[1]: line for line in report.detail_sheet(summary, [SCENARIO], "default", "").rows}
