@@ -5,6 +5,7 @@ from cboc import CbocError, ExperimentFailed, Gate, Study, simulate
 from cboc.history import Journal, read_journal
 from cboc.problems.synthetic import levy, sites_of
 from cboc.trial import Status
+from cboc.utility.guided import Guide
 
 SITES = ("a", "b", "c")
 
@@ -17,10 +18,9 @@ def study(horizon=5, **options):
     return Study(levy(2).space, SITES, horizon, **options)
 
 
-def run(horizon=5, rule="leader", **options):
-    return simulate(
-        study(horizon, rule=rule), problems(), direction="minimise", **({"seed": 3, "initial": 4} | options)
-    )
+def run(horizon=5, rule="leader", shares_best=False, **options):
+    agreed = study(horizon, rule=rule, shares_best=shares_best)
+    return simulate(agreed, problems(), direction="minimise", **({"seed": 3, "initial": 4} | options))
 
 
 def test_every_site_spends_its_budget():
@@ -52,6 +52,22 @@ def test_in_round_0_of_the_paper_everybody_runs_the_same_design():
     np.testing.assert_allclose(first, [first[0]] * 3, atol=1e-8)
 
 
+def test_best_designs_are_shared_where_the_study_says_so_and_draw_the_proposals():
+    alone, shared = run(rule="identity"), run(rule="identity", shares_best=True)
+    assert all(trial.others is None and trial.best is None and trial.pull is None for trial in alone.trials)
+    for site in SITES:
+        rounds = [trial for trial in shared.of(site) if trial.round is not None]
+        known = np.minimum.accumulate([trial.y for trial in shared.of(site)])
+        for trial in rounds:
+            assert len(trial.others) == len(SITES) - 1
+            assert trial.best == next(t.executed for t in shared.of(site) if t.y == known[trial.number - 1])
+        assert rounds[0].pull is None  # nobody's best design is known before the first round closes
+    assert any(trial.pull for trial in shared.trials)
+    assert [t.proposed for t in alone.trials] != [t.proposed for t in shared.trials]
+    unguided = run(rule="identity", shares_best=True, guide=Guide(0.0))
+    assert [t.proposed for t in alone.trials] == [t.proposed for t in unguided.trials]
+
+
 class Interrupted(Exception):
     pass
 
@@ -72,15 +88,16 @@ def test_an_interrupted_study_continues_bit_by_bit(tmp_path, after):
     assert run(journal=journal, on_trial=interrupt).trials == run().trials
 
 
-def test_a_journal_cut_at_any_byte_continues_to_the_same_end(tmp_path):
+@pytest.mark.parametrize("shares_best", [False, True])
+def test_a_journal_cut_at_any_byte_continues_to_the_same_end(tmp_path, shares_best):
     whole = tmp_path / "whole.jsonl"
-    expected = run(journal=whole).trials
+    expected = run(journal=whole, shares_best=shares_best).trials
     data = whole.read_bytes()
     header = data.index(b"\n") + 1
     for cut in np.random.default_rng(0).integers(header, len(data), 12):
         part = tmp_path / f"cut-{cut}.jsonl"
         part.write_bytes(data[:cut])
-        assert run(journal=part).trials == expected
+        assert run(journal=part, shares_best=shares_best).trials == expected
         assert read_journal(part)[1] == read_journal(whole)[1]
 
 

@@ -277,7 +277,7 @@ def test_mixed_spaces_are_proposed_and_agreed_feasibly():
 
 
 def test_a_trial_survives_its_row():
-    x, y = make(rule="leader")
+    x, y = make(rule="leader", shares_best=True)
     finish_initial(x, y)
     y.propose()
     for trial in (x.trials[0], x.ask(), x.tell(x.ask(), (1.0, 0.5)), x.trials[-1]):
@@ -300,3 +300,5 @@ def test_explanations():
         "100 % mean of 2 sites; declined by your gate, so this is your own optimum."
     )
     assert explain((1.0, 0.0, 0.0), **followed).startswith("100 % your own optimum")
+    drawn = explain((1.0, 0.0, 0.0), pull=2.0, **followed)
+    assert drawn.startswith("100 % your own optimum, drawn to where the others' best designs lie")

@@ -201,7 +201,9 @@ def one_after_another(study, strategy, initial, noisy, data):
     return {site.name: site.trials for site in sites}
 
 
-@pytest.mark.parametrize("rule", ["identity", "uniform", "leader"])
+@pytest.mark.parametrize(
+    ("rule", "shares_best"), [("identity", False), ("uniform", False), ("leader", False), ("uniform", True)]
+)
 @pytest.mark.parametrize(
     ("strategy", "D", "noisy", "unequal"),
     [
@@ -212,9 +214,9 @@ def one_after_another(study, strategy, initial, noisy, data):
     ],
     ids=["default", "default, noisy, unequal", "paper", "thompson, unequal"],
 )
-def test_a_study_in_one_process_is_that_of_sites_on_their_own(strategy, D, noisy, unequal, rule):
+def test_a_study_in_one_process_is_that_of_sites_on_their_own(strategy, D, noisy, unequal, rule, shares_best):
     space = box(D)
-    study = Study(space, NAMES, 9, rule=rule)
+    study = Study(space, NAMES, 9, rule=rule, shares_best=shares_best)
     data = {}
     if unequal:  # some sites know more than others, and cannot be stacked with them
         X = rng(5).random((8, D))

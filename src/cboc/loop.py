@@ -16,6 +16,7 @@ from cboc.site import Finished, Outcome, Site, Waiting, think
 from cboc.strategy import Strategy
 from cboc.study import Study
 from cboc.trial import Status, Trial
+from cboc.utility.guided import Guide, GuideLike
 
 Experiment = Callable[[dict[str, Any]], Outcome]  # design in natural units -> outcome
 
@@ -34,6 +35,7 @@ def simulate(
     data: Mapping[str, Dataset] | None = None,
     strategy: Strategy | None = None,
     gate: GateLike = Gate(),  # noqa: B008 - frozen
+    guide: GuideLike = Guide(),  # noqa: B008 - frozen
     stop_below: float = 0.0,
     journal: str | Path | None = None,
     on_trial: Callable[[Trial], None] | None = None,
@@ -50,6 +52,7 @@ def simulate(
         "directions": directions,
         "initial": initial,
         "gate": getattr(gate, "__qualname__", repr(gate)),
+        "guide": getattr(guide, "__qualname__", repr(guide)),
         "stop_below": stop_below,
     }
     book = None if journal is None else Journal(journal, {"study": study.agreement(), **settings})
@@ -64,6 +67,7 @@ def simulate(
             initial=initial,
             strategy=strategy,
             gate=gate,
+            guide=guide,
             seed=seed,
             stop_below=stop_below,
             trials=() if book is None else book.trials(name),

@@ -29,6 +29,7 @@ from cboc.strategy import Situation, Strategy, default
 from cboc.study import Study
 from cboc.threads import one_thread
 from cboc.trial import Decision, Status, Trial
+from cboc.utility.guided import Guide, Guided, GuideLike
 from cboc.utility.maximise import maximise_all
 from cboc.utility.utility import Utility
 
@@ -49,8 +50,10 @@ class Site:
 
     `direction` says whether outcomes are to be maximised or minimised. `data` are results from before the study; with
     less than `initial` of them the site starts with space-filling designs of its own (default: 5 per parameter, as in
-    the paper). `stop_below` ends the site's part when its largest utility falls below it (the theory's kappa; 0 is
-    never). `trials` continues where an earlier process stopped; `save` is called with every trial that changes.
+    the paper). `gate` decides whether an agreed design is run, `guide` how far the others' best designs draw the own
+    proposals, where the study shares them. `stop_below` ends the site's part when its largest utility falls below it
+    (the theory's kappa; 0 is never). `trials` continues where an earlier process stopped; `save` is called with every
+    trial that changes.
     """
 
     def __init__(
@@ -64,6 +67,7 @@ class Site:
         initial: int | None = None,
         strategy: Strategy | None = None,
         gate: GateLike = Gate(),  # noqa: B008 - frozen
+        guide: GuideLike = Guide(),  # noqa: B008 - frozen
         seed: int = 0,
         stop_below: float = 0.0,
         trials: Iterable[Trial] = (),
@@ -74,7 +78,7 @@ class Site:
             raise CbocError(f"site '{name}': direction is 'maximise' or 'minimise'; this is {direction!r}.")
         self.study, self.name, self.network, self.direction = study, name, network, direction
         self.strategy = default() if strategy is None else strategy
-        self.gate, self.seed, self.stop_below = gate, seed, stop_below
+        self.gate, self.guide, self.seed, self.stop_below = gate, guide, seed, stop_below
         self.data = Dataset.empty(study.space.dimension, direction=direction) if data is None else data
         wanted = 5 * len(study.space.names) if initial is None else initial
         self._check(wanted)
@@ -88,7 +92,11 @@ class Site:
     def _check(self, initial: object) -> None:
         """One sentence for whatever is wrong with the site's settings."""
         who, space = f"site '{self.name}'", self.study.space
-        functions = {"gate": (self.gate, "Gate(0.5)"), "strategy": (self.strategy, "Bayesian()")}
+        functions = {
+            "gate": (self.gate, "Gate(0.5)"),
+            "guide": (self.guide, "Guide()"),
+            "strategy": (self.strategy, "Bayesian()"),
+        }
         for what, (value, example) in functions.items():
             if isinstance(value, type) or not callable(value):
                 raise CbocError(f"{who}: a {what} is a function, such as {example}; {value!r} is not.")
@@ -202,10 +210,12 @@ class Site:
             Trial(
                 self.name,
                 len(self.trials),
-                Status.STOPPED if exp(min(thought.log_worth, LARGEST)) < self.stop_below else Status.PROPOSED,
+                Status.STOPPED if exp(min(thought.log_most, LARGEST)) < self.stop_below else Status.PROPOSED,
                 round=self._next_round,
                 proposed=tuple(x.tolist()),
                 log_worth=thought.log_worth,
+                pull=thought.pull,
+                best=tuple(self.best.x.tolist()) if self.study.shares_best and len(self.dataset) else None,
                 warm_start=thought.memory,
             )
         )
@@ -221,8 +231,18 @@ class Site:
         """The utility behind trial `number`; rebuilt after a restart."""
         if self._utility is None or self._utility[0] != number:
             utility = self.strategy(self._situation(number), self._rng(number))
-            self._utility = (number, self._checked(utility))
+            self._utility = (number, self._guided(utility, number))
         return self._utility[1]
+
+    def _guided(self, utility: Utility, number: int) -> Utility:
+        """The strategy's utility, drawn to where the others' best designs were when the last round closed."""
+        earlier = self.trials[:number]
+        others = next((t.others for t in reversed(earlier) if t.others is not None), None)
+        utility = self._checked(utility)
+        if not others or not len(self.dataset):
+            return utility
+        progress = sum(t.round is not None for t in earlier) / self.study.budget(self.name)
+        return self.guide(utility, self.best.x, np.array(others), progress)
 
     def _checked(self, utility: Utility) -> Utility:
         for part in ("__call__", "with_gradient", "log_worth", "anchors"):
@@ -248,9 +268,10 @@ class Site:
                 return trial
 
     def proposal(self, trial: Trial) -> Proposal:
-        """All that leaves the site for this trial: the design, and S_k where the rule compares rewards."""
+        """All that leaves the site for this trial: the design; S_k where the rule compares rewards; the best design so
+        far where the study shares it."""
         reward = exp(min(cast(float, trial.log_worth), LARGEST)) if self.study.needs_rewards else None
-        return Proposal(self.name, cast(int, trial.round), cast(tuple[float, ...], trial.proposed), reward)
+        return Proposal(self.name, cast(int, trial.round), cast(tuple[float, ...], trial.proposed), reward, trial.best)
 
     def _agree(self, trial: Trial) -> Trial:
         """The consensus comes back; project it, and let the gate decide."""
@@ -271,6 +292,7 @@ class Site:
                 agreed=tuple(agreed.tolist()),
                 weights=design.weights,
                 leader=design.leader,
+                others=design.others or None,
                 log_worth_agreed=worth,
             )
         )
@@ -370,7 +392,13 @@ class Thought:
 
     x: Array  # argmax U_k
     log_worth: float
+    pull: float | None = None  # of the others
     memory: tuple[float, ...] | None = None  # of the strategy
+
+    @property
+    def log_most(self) -> float:
+        """What the largest utility anywhere cannot exceed: a pull was worth it to x only because that is so."""
+        return self.log_worth + (self.pull or 0.0)
 
 
 def think(sites: Sequence[Site]) -> None:
@@ -403,7 +431,8 @@ def _think_alike(sites: list[Site]) -> list[Thought]:
     else:
         utilities = [first.strategy(situations[0], rngs[0])]
     for site, utility in zip(sites, utilities, strict=True):
-        site._utility = (len(site.trials), site._checked(utility))
+        site._utility = (len(site.trials), site._guided(utility, len(site.trials)))
+    utilities = [site._build(len(site.trials)) for site in sites]
     found = maximise_all(utilities, space, rngs)
     return [_thought(utility, x) for utility, (x, _) in zip(utilities, found, strict=True)]
 
@@ -411,4 +440,5 @@ def _think_alike(sites: list[Site]) -> list[Thought]:
 def _thought(utility: Utility, x: Array) -> Thought:
     memory = getattr(utility, "warm_start", None)
     worth = float(utility.log_worth(x[None])[0])
-    return Thought(x, worth, None if memory is None else tuple(np.asarray(memory).tolist()))
+    pull = float(utility.bonus(x[None])[0]) if isinstance(utility, Guided) else None
+    return Thought(x, worth, pull, None if memory is None else tuple(np.asarray(memory).tolist()))

@@ -32,8 +32,9 @@ class Study:
     """Several sites, one space, one rule.
 
     `horizon` is the number of rounds T; a site with a budget of its own goes by that. `rule` and `graph` are names or
-    values: a rule is any function of a `Round`, a graph any list of pairs of site names. `quorum` is how many sites
-    must be in before a round may be closed without the rest.
+    values: a rule is any function of a `Round`, a graph any list of pairs of site names. With `shares_best` the sites
+    tell each other their best design so far, never how good it is. `quorum` is how many sites must be in before a round
+    may be closed without the rest.
     """
 
     space: Space
@@ -42,6 +43,7 @@ class Study:
     rule: Rule | str = "uniform"
     graph: str | Sequence[tuple[str, str]] = "complete"
     budgets: Mapping[str, int] = field(default_factory=dict)
+    shares_best: bool = False
     quorum: int = 1
     name: str = "study"
 
@@ -157,6 +159,7 @@ class Study:
             "budgets": {site: self.budget(site) for site in self.sites},
             "rule": rule or getattr(self.rule, "__qualname__", repr(self.rule)),
             "graph": self.graph if isinstance(self.graph, str) else [list(edge) for edge in self.graph],
+            "shares_best": self.shares_best,
             "quorum": self.quorum,
         }
 

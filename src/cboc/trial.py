@@ -33,6 +33,7 @@ class Decision(StrEnum):
 
 
 Point = tuple[float, ...]
+STRONG = 0.7  # nats: from here on, a factor of two, a pull is mentioned
 
 
 @dataclass(frozen=True)
@@ -51,6 +52,9 @@ class Trial:
     leader: str | None = None
     log_worth: float | None = None  # of the own proposal, by the own utility
     log_worth_agreed: float | None = None
+    best: Point | None = None  # the site's best design so far, where the study shares it
+    pull: float | None = None  # by which the others' best designs drew the proposal, in nats
+    others: tuple[Point, ...] | None = None  # their best designs, as they were when the round closed
     warm_start: Point | None = None  # what the strategy wants to remember for the next round
     y: float | None = None
     sem: float | None = None
@@ -75,6 +79,8 @@ class Trial:
         if self.decision == Decision.INITIAL:
             return "Initial design: spread over the space, not shared with anybody."
         parts = [_recipe(self.weights or (), sites.index(self.site), sites)]
+        if self.pull is not None and self.pull >= STRONG:
+            parts[0] += ", drawn to where the others' best designs lie"
         if self.leader is not None:
             parts.append("you lead" if self.leader == self.site else f"leader {self.leader}")
         if self.decision == Decision.DECLINED:
@@ -90,9 +96,11 @@ class Trial:
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Trial:
         given = dict(row)
-        for name in ("proposed", "agreed", "executed", "weights", "warm_start"):
+        for name in ("proposed", "agreed", "executed", "weights", "best", "warm_start"):
             if name in given:
                 given[name] = tuple(given[name])
+        if "others" in given:
+            given["others"] = tuple(tuple(point) for point in given["others"])
         given["status"] = Status(given["status"])
         if "decision" in given:
             given["decision"] = Decision(given["decision"])

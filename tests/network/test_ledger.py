@@ -137,8 +137,28 @@ def test_a_reward_is_finite(bad):
 
 
 def test_messages_have_no_place_for_an_outcome():
-    assert set(Proposal.__dataclass_fields__) == {"site", "round", "x", "reward"}
-    assert set(Design.__dataclass_fields__) == {"site", "round", "x", "weights", "leader"}
+    assert set(Proposal.__dataclass_fields__) == {"site", "round", "x", "reward", "best"}
+    assert set(Design.__dataclass_fields__) == {"site", "round", "x", "weights", "leader", "others"}
+
+
+def test_best_designs_go_to_those_who_may_hear_them():
+    sites = ("a", "b", "c", "d")
+    ring = Study(SPACE, sites, 3, graph=[("a", "b"), ("b", "c"), ("c", "d")], shares_best=True)
+    ledger = Ledger(ring)
+    bests = {"a": (0.1, 0.1), "b": (0.2, 0.2), "c": None, "d": (0.4, 0.4)}
+    for site in ("d", "b", "a", "c"):
+        ledger.submit(Proposal(site, 0, (0.5, 0.5), best=bests[site]))
+    assert {site: len(ledger.design(site, 0).others) for site in sites} == {"a": 1, "b": 1, "c": 2, "d": 0}
+    assert ledger.design("c", 0).others == (Proposal("b", 0, bests["b"]).x, Proposal("d", 0, bests["d"]).x)
+    with pytest.raises(CbocError, match="have 2 coordinates; site 'a' sent 1"):
+        ledger.submit(Proposal("a", 1, (0.5, 0.5), best=(0.5,)))
+    with pytest.raises(CbocError, match=r"site 'a' sent best\[0\] = 2"):
+        Proposal("a", 1, (0.5, 0.5), best=(2.0, 0.5))
+
+
+def test_a_best_design_that_nobody_asked_for_is_refused():
+    with pytest.raises(CbocError, match="does not share best designs; site 'a' sent one"):
+        Ledger(Study(SPACE, ("a", "b"), 3)).submit(Proposal("a", 0, (0.5, 0.5), best=(0.5, 0.5)))
 
 
 @settings(max_examples=40, deadline=None)

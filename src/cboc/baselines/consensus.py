@@ -16,7 +16,10 @@ from cboc.strategy import Strategy
 from cboc.study import Study
 from cboc.surrogate.gp import GP
 from cboc.trial import Trial
+from cboc.utility.guided import Guide
 from cboc.utility.utility import Utility
+
+NO_GUIDE = Guide(0.0)
 
 
 @dataclass(frozen=True)
@@ -29,18 +32,21 @@ class Consensus:
     rule: str = "uniform"
     gate: GateLike = Gate(0.0)  # noqa: RUF009 - frozen
     utility: Callable[[GP, np.random.Generator], Utility] | None = None
+    guide: Guide | None = None  # with it, best designs are shared
 
     def __call__(self, case: Case) -> Array:
-        study = study_of(case, self.rule)
+        study = replace(study_of(case, self.rule), shares_best=self.guide is not None)
         strategy = case.strategy if self.utility is None else replace(case.strategy, utility=self.utility)
-        return executed(rounds(case, study, Ledger(study), strategy, self.gate))
+        return executed(rounds(case, study, Ledger(study), strategy, self.gate, self.guide or Guide()))
 
 
 def study_of(case: Case, rule: str) -> Study:
     return Study(case.space, case.names, case.horizon, rule=rule)
 
 
-def rounds(case: Case, study: Study, network: Network, strategy: Strategy, gate: GateLike) -> list[list[Trial]]:
+def rounds(
+    case: Case, study: Study, network: Network, strategy: Strategy, gate: GateLike, guide: Guide = NO_GUIDE
+) -> list[list[Trial]]:
     """All rounds of a case on any network: the trials of every site, (K, T)."""
     sites = [
         Site(
@@ -52,6 +58,7 @@ def rounds(case: Case, study: Study, network: Network, strategy: Strategy, gate:
             initial=0,
             strategy=strategy,
             gate=gate,
+            guide=guide,
             seed=case.seed,
         )
         for name, data in zip(case.names, case.initial, strict=True)

@@ -133,6 +133,7 @@ def record_of(file: StudyFile) -> dict[str, Any]:
         },
         "data": {site: _fingerprint(data) for site, data in file.data.items()},
         "gate": file.gate.ratio,
+        "guide": file.guide.weight,
         "initial": file.initial,
         "stop_below": file.stop_below,
         "surrogate": file.surrogate,

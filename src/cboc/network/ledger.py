@@ -144,11 +144,14 @@ class Ledger:
     def _check(self, proposal: Proposal) -> None:
         self.study.index(proposal.site)
         dimension = self.study.space.dimension
-        if len(proposal.x) != dimension:
-            raise CbocError(
-                f"designs of study '{self.study.name}' have {dimension} coordinates; "
-                f"site '{proposal.site}' sent {len(proposal.x)}."
-            )
+        for point in (proposal.x, proposal.best):
+            if point is not None and len(point) != dimension:
+                raise CbocError(
+                    f"designs of study '{self.study.name}' have {dimension} coordinates; "
+                    f"site '{proposal.site}' sent {len(point)}."
+                )
+        if proposal.best is not None and not self.study.shares_best:
+            raise CbocError(f"study '{self.study.name}' does not share best designs; site '{proposal.site}' sent one.")
         if self.study.needs_rewards and proposal.reward is None:
             raise CbocError(
                 f"the rule of study '{self.study.name}' compares rewards; site '{proposal.site}' sent none."
@@ -199,9 +202,15 @@ class Ledger:
         if site not in self.store.proposals(round):
             raise RoundClosed(site, round, self.current)
         _, weights, X, leader = self._mix(round)
-        return Design(
-            site, round, tuple(mix(weights[k], X).tolist()), tuple((weights[k] / WEIGHT_ONE).tolist()), leader
-        )
+        row = tuple((weights[k] / WEIGHT_ONE).tolist())
+        return Design(site, round, tuple(mix(weights[k], X).tolist()), row, leader, self._others(k, round))
+
+    def _others(self, k: int, round: int) -> tuple[tuple[float, ...], ...]:
+        """The best designs of those whom site k may hear, in the order of the study."""
+        present = self.store.proposals(round)
+        heard = [name for j, name in enumerate(self.study.sites) if j != k and self.study.links[k, j]]
+        bests = [present[name].best for name in heard if name in present]
+        return tuple(best for best in bests if best is not None)
 
     def _mix(self, round: int) -> tuple[int, Whole, Array, str | None]:
         """Weights, designs and leader of a closed round, computed once for all its sites."""

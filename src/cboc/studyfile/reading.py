@@ -19,14 +19,15 @@ from cboc.problems.problem import Problem
 from cboc.space import Space
 from cboc.strategy import UTILITIES, Bayesian, Strategy, default, paper
 from cboc.study import RULES, Study
-from cboc.studyfile.section import AMOUNT, COUNT, NUMBER, TEXT, TEXTS, WHOLE, Kind, Section
+from cboc.studyfile.section import AMOUNT, COUNT, FLAG, NUMBER, TEXT, TEXTS, WHOLE, Kind, Section
 from cboc.studyfile.sources import Formula, Script, Source
 from cboc.trial import Trial
+from cboc.utility.guided import Guide
 
 SURROGATES: dict[str, Callable[[], Bayesian]] = {"default": default, "paper": paper}
 STUDY_KEYS = (
-    "name", "horizon", "rule", "graph", "gate", "initial", "seed", "quorum", "stop_below", "surrogate", "utility",
-    "constraints",
+    "name", "horizon", "rule", "graph", "gate", "shares_best", "guide", "initial", "seed", "quorum", "stop_below",
+    "surrogate", "utility", "constraints",
 )  # fmt: skip
 SITE_KEYS = (
     "name", "direction", "budget", "problem", "scale", "offset", "shift", "noise", "experiment", "data", "outcome",
@@ -47,6 +48,7 @@ class StudyFile:
     seed: int = 0
     initial: int | None = None
     gate: Gate = field(default_factory=Gate)
+    guide: Guide = field(default_factory=Guide)
     stop_below: float = 0.0
     surrogate: str = "default"
     utility: str | None = None  # None: the surrogate's own, LogEI or, for the paper's, EI
@@ -78,7 +80,7 @@ class StudyFile:
 
     def alone(self) -> StudyFile:
         """The same study with everybody alone."""
-        return replace(self, study=replace(self.study, rule="identity"))
+        return replace(self, study=replace(self.study, rule="identity", shares_best=False))
 
     def with_seed(self, seed: int) -> StudyFile:
         return replace(self, seed=seed)
@@ -102,6 +104,7 @@ class StudyFile:
             data=self.data,
             strategy=self.strategy,
             gate=self.gate,
+            guide=self.guide,
             stop_below=self.stop_below,
             journal=journal,
             on_trial=on_trial,
@@ -137,6 +140,7 @@ def read(path: str | Path) -> StudyFile:
         seed=settings.get("seed", COUNT, 0),
         initial=settings.get("initial", COUNT),
         gate=Gate(settings.get("gate", AMOUNT, Gate().ratio)),
+        guide=Guide(settings.get("guide", AMOUNT, Guide().weight)),
         stop_below=settings.get("stop_below", AMOUNT, 0.0),
         surrogate=settings.choose("surrogate", SURROGATES, "default"),
         utility=settings.choose("utility", UTILITIES) if "utility" in settings.values else None,
@@ -230,6 +234,7 @@ def _study(settings: Section, space: Space, sites: Mapping[str, Section]) -> Stu
         "rule": settings.choose("rule", RULES, "uniform"),
         "graph": _graph(settings),
         "budgets": {site: budget for site, budget in budgets.items() if budget is not None},
+        "shares_best": settings.get("shares_best", FLAG, Study.shares_best),
         "quorum": settings.get("quorum", WHOLE, 1),
         "name": settings.get("name", TEXT, "study"),
     }

@@ -30,6 +30,7 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and value.strip() != ""
 
 
+FLAG = Kind("true or false", lambda value: isinstance(value, bool))
 TEXT = Kind("a text in quotes", _is_text)
 TEXTS = Kind("a list of texts in quotes", lambda value: isinstance(value, list) and all(map(_is_text, value)))
 WHOLE = Kind("a whole number", _is_whole)

@@ -6,12 +6,14 @@ noisy.py        EI where the best so far is itself uncertain
 confidence.py   UCB
 thompson.py     one draw from the posterior
 knowledge.py    the knowledge gradient
+guided.py       a utility drawn to where the others' best designs lie
 maximise.py     x_k = argmax U_k, on any space, of one site or of several at once
 joint.py        the utilities of several sites as one
 discrete.py     moves between grid points and options
 """
 
 from cboc.utility.confidence import UCB
+from cboc.utility.guided import Guide, Guided
 from cboc.utility.improvement import EI, PI, LogEI
 from cboc.utility.knowledge import KnowledgeGradient
 from cboc.utility.maximise import Effort, maximise
@@ -25,6 +27,8 @@ __all__ = [
     "UCB",
     "Custom",
     "Effort",
+    "Guide",
+    "Guided",
     "KnowledgeGradient",
     "LogEI",
     "NoisyEI",

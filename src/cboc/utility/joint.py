@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from cboc.arrays import Array, Owners
-from cboc.utility.improvement import Improvement
 from cboc.utility.utility import Utility
 
 
@@ -41,12 +40,22 @@ class Each:
         return values, gradients
 
 
+@runtime_checkable
+class Joinable(Protocol):
+    """A utility that can be evaluated together with others of equal likeness."""
+
+    @property
+    def likeness(self) -> object: ...
+
+    def together(self, utilities: Sequence[Any]) -> Joint: ...
+
+
 def likeness(utility: Utility) -> object:
     """Utilities for which it is equal can be joined."""
-    return utility.likeness if isinstance(utility, Improvement) else (type(utility), len(utility.anchors) > 0)
+    return utility.likeness if isinstance(utility, Joinable) else (type(utility), len(utility.anchors) > 0)
 
 
 def join(utilities: Sequence[Utility]) -> Joint:
     """Of utilities that are alike."""
-    improvements = [utility for utility in utilities if isinstance(utility, Improvement)]
-    return improvements[0].together(improvements) if improvements else Each(utilities)
+    first = utilities[0]
+    return first.together(utilities) if isinstance(first, Joinable) else Each(utilities)
