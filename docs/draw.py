@@ -9,6 +9,8 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
+EVIDENCE = HERE.parent / "evidence"
+PICTURES = ("gains-default.png", "theory/theory.png")
 CBOC = Path(sys.executable).parent / "cboc"
 
 
@@ -17,6 +19,10 @@ def main() -> None:
         subprocess.run([CBOC, "demo", "--out", folder], check=True)
         (picture,) = Path(folder).glob("*.png")
         shutil.copy(picture, HERE / "demo.png")
+    subprocess.run([CBOC, "bench", "show", EVIDENCE], check=True)
+    subprocess.run([CBOC, "bench", "theory", "--out", EVIDENCE / "theory"], check=True)
+    for name in PICTURES:
+        shutil.copy(EVIDENCE / name, HERE)
 
 
 if __name__ == "__main__":

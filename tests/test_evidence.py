@@ -12,6 +12,8 @@ from cboc.bench.paper import DISPLACED, FURTHER, SCENARIOS
 from cboc.bench.results import Results
 from cboc.bench.sheet import Writing, write
 from cboc.bench.summary import Summary
+from cboc.bench.theory import RULES, Course
+from cboc.bench.theory import SCENARIOS as SCENARIOS_OF_THEORY
 
 EVIDENCE = Path(__file__).parents[1] / "evidence"
 
@@ -26,6 +28,15 @@ def tables(name):
 @pytest.mark.parametrize("writing", Writing)
 def test_the_tables_follow_from_the_rows(writing):
     assert (EVIDENCE / f"paper.{writing}").read_text(encoding="utf-8") == write(tables("paper"), writing)
+
+
+@pytest.mark.parametrize("writing", Writing)
+def test_the_theorys_table_follows_from_its_runs(writing):
+    courses = list(Results(EVIDENCE / "theory", Course, "theory").rows.values())
+    order = [(scenario, method) for scenario in SCENARIOS_OF_THEORY for method in RULES]
+    courses.sort(key=lambda course: (course.job.seed, order.index((course.job.scenario, course.job.method))))
+    written = (EVIDENCE / f"theory/theory.{writing}").read_text(encoding="utf-8")
+    assert written == write([report.theory_sheet(courses)], writing)
 
 
 def test_some_rows_run_again_are_the_same_bit_for_bit():

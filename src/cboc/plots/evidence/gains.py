@@ -32,6 +32,7 @@ def gains(summary: Summary, scenarios: Sequence[Scenario], surrogate: str, metho
     heights = _heights(groups)
     fig, [[ax]] = style.figure(1.3 + 0.3 * (max(heights.values(), default=0.0) + 1.0))
     pairs = {(s, m): pair for s in heights for m in methods if (pair := _pair(summary, s, surrogate, m)) is not None}
+    methods = [method for method in methods if any((scenario, method) in pairs for scenario in heights)]
     low, high = _limits(list(pairs.values()))
     for scenario, y in heights.items():
         _row(ax, y, {method: pairs[scenario, method] for method in methods if (scenario, method) in pairs}, methods)

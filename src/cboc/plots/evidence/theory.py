@@ -97,7 +97,7 @@ def _assumption(ax: Axes, methods: Courses, quantity: Callable[[Course], Sequenc
         curves.append(over_seeds(_smooth(scaled), method, look(method).colour))
     _draw(ax, curves)
     ax.set_xlim(1, max(len(curve.mean) for curve in curves))
-    ax.set_ylim(bottom=0.0)
+    ax.set_ylim(0.0, max(ax.get_ylim()[1], *(1.05 * float(curve.high.max()) for curve in curves)))  # a row shares it
 
 
 def _smooth(values: Array) -> Array:  # (seeds, T)
@@ -113,7 +113,7 @@ def _name(axes: Sequence[Sequence[Axes]], columns: dict[Scenario, Courses]) -> N
     """The numbers at the ends of the lines, when the heights are settled."""
     for k, methods in enumerate(columns.values()):
         numbers = [
-            {m: f"{slope(_cumulative(group).mean(axis=0)):.2f}" for m, group in methods.items()},
+            {m: f"{np.mean([slope(R) for R in _cumulative(group)]):.2f}" for m, group in methods.items()},
             {m: _trend([course.spread for course in group]) for m, group in methods.items()},
             {m: _trend([course.blur for course in group]) for m, group in methods.items()},
         ]
