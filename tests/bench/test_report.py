@@ -67,6 +67,9 @@ def test_our_number_stands_beside_the_papers():
     line = next(line for line in text.splitlines() if line.startswith("levy-2 K=10 "))
     assert "0.810 ± 0.010 [0.990]" in line and "0.910 ± 0.010 [0.942]" in line
     assert "– [0.958]" in line  # the paper has a number, we have none yet
+    assert line.split()[2] == "2"
+    more = Summary([*rows("individual", [0.9] * 4), *rows("cboc-l", [0.8, 0.82])])
+    assert report.published_sheet(more, paper.TABLES[1], "default").rows[0][1] == "2-4"
 
 
 def test_the_score_counts_clear_gains_and_losses():

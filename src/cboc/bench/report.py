@@ -91,11 +91,17 @@ def published_sheet(summary: Summary, table: PaperTable, surrogate: str) -> Shee
         if not any(cells):
             continue
         numbers = [_beside(cell, published.get(method)) for method, cell in zip(COLUMNS, cells, strict=True)]
-        rows.append((scenario.name, str(max((len(cell.rows) for cell in cells if cell), default=0)), *numbers))
+        rows.append((scenario.name, _span(len(cell.rows) for cell in cells if cell), *numbers))
         notes += _flat_notes(scenario, cells)
     heads = [f"{theirs}" if method != "fts-de" else "FTS-DE [FedBO]" for method, theirs in COLUMNS.items()]
     title = f"Table {table.number}. {table.title}: mean final Gap, {surrogate} surrogate; in brackets the paper's"
     return Sheet(title, ("", "seeds", *heads), tuple(rows), tuple(notes))
+
+
+def _span(counts: Iterable[int]) -> str:
+    """'30', or '5-30' where they differ."""
+    each = sorted(set(counts))
+    return str(each[0]) if len(each) == 1 else f"{each[0]}-{each[-1]}"
 
 
 def _beside(cell: Cell | None, published: tuple[float, float] | None) -> str:
@@ -182,9 +188,8 @@ def score_sheet(summary: Summary, scenarios: Sequence[Scenario], surrogate: str,
     rows = []
     for name in compared:
         finals, areas = zip(*((cell.gain, cell.area_gain) for cell in compared[name]), strict=True)
-        seeds = sorted({len(cell.alone) for cell in compared[name]})
         harm = sum(cell.harm for cell in compared[name]) / len(compared[name])
-        counts = (str(len(compared[name])), "-".join(map(str, dict.fromkeys((seeds[0], seeds[-1])))))
+        counts = (str(len(compared[name])), _span(len(cell.alone) for cell in compared[name]))
         rows.append((name, *counts, *_score(finals), *_score(areas), f"{100 * harm:.0f} %"))
     head = ("", "rows", "seeds", "final: above", "unclear", "below", "area: above", "unclear", "below", "harmed")
     title = f"Against working alone, {which}, {surrogate} surrogate: 95 % intervals above, around or below zero"
