@@ -5,6 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
+import numpy as np
+
+from cboc.arrays import Owners
+
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
@@ -27,3 +31,10 @@ def by_group(
     for _, group in groups:
         results.update(zip(group, function([items[i] for i in group]), strict=True))
     return [results[i] for i in range(len(items))]
+
+
+def spans(owners: Owners, items: Sequence[Item]) -> list[tuple[Item, slice]]:
+    """Every item that owns rows, and which: owners (b,) are numbers of items, in order."""
+    ends = np.searchsorted(owners, np.arange(len(items)), side="right").tolist()
+    starts = [0, *ends[:-1]]
+    return [(item, slice(a, b)) for item, a, b in zip(items, starts, ends, strict=True) if a < b]

@@ -430,9 +430,9 @@ def _think_alike(sites: list[Site]) -> list[Thought]:
         utilities = first.strategy.together(situations, rngs)
     else:
         utilities = [first.strategy(situations[0], rngs[0])]
+    utilities = [site._guided(utility, len(site.trials)) for site, utility in zip(sites, utilities, strict=True)]
     for site, utility in zip(sites, utilities, strict=True):
-        site._utility = (len(site.trials), site._guided(utility, len(site.trials)))
-    utilities = [site._build(len(site.trials)) for site in sites]
+        site._utility = (len(site.trials), utility)
     found = maximise_all(utilities, space, rngs)
     return [_thought(utility, x) for utility, (x, _) in zip(utilities, found, strict=True)]
 

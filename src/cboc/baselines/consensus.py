@@ -16,10 +16,8 @@ from cboc.strategy import Strategy
 from cboc.study import Study
 from cboc.surrogate.gp import GP
 from cboc.trial import Trial
-from cboc.utility.guided import Guide
+from cboc.utility.guided import Guide, GuideLike
 from cboc.utility.utility import Utility
-
-NO_GUIDE = Guide(0.0)
 
 
 @dataclass(frozen=True)
@@ -35,17 +33,22 @@ class Consensus:
     guide: Guide | None = None  # with it, best designs are shared
 
     def __call__(self, case: Case) -> Array:
-        study = replace(study_of(case, self.rule), shares_best=self.guide is not None)
+        study = study_of(case, self.rule, shares_best=self.guide is not None)
         strategy = case.strategy if self.utility is None else replace(case.strategy, utility=self.utility)
         return executed(rounds(case, study, Ledger(study), strategy, self.gate, self.guide or Guide()))
 
 
-def study_of(case: Case, rule: str) -> Study:
-    return Study(case.space, case.names, case.horizon, rule=rule)
+def study_of(case: Case, rule: str, *, shares_best: bool = False) -> Study:
+    return Study(case.space, case.names, case.horizon, rule=rule, shares_best=shares_best)
 
 
 def rounds(
-    case: Case, study: Study, network: Network, strategy: Strategy, gate: GateLike, guide: Guide = NO_GUIDE
+    case: Case,
+    study: Study,
+    network: Network,
+    strategy: Strategy,
+    gate: GateLike,
+    guide: GuideLike = Guide(),  # noqa: B008 - frozen
 ) -> list[list[Trial]]:
     """All rounds of a case on any network: the trials of every site, (K, T)."""
     sites = [

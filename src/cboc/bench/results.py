@@ -81,14 +81,14 @@ class Results(Generic[J, R]):
         mark = self.directory / MARK
         try:
             edition = json.loads(mark.read_text(encoding="utf-8"))["edition"]
+            if type(edition) is not int:
+                raise TypeError(edition)
         except FileNotFoundError:
             if self.path.exists():
                 raise CbocError(f"{self.directory} holds results but no {MARK}; give another --out.") from None
             return
         except (ValueError, KeyError, TypeError):
             raise CbocError(f"{mark} is damaged; restore it, or give another --out.") from None
-        if type(edition) is not int:
-            raise CbocError(f"{mark} is damaged; restore it, or give another --out.")
         if edition != EDITION:
             raise CbocError(
                 f"{self.directory} was written by edition {edition} of the benchmark, whose numbers are not those of "

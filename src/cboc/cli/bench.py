@@ -39,7 +39,7 @@ app = typer.Typer(
 QUICK = (Scenario("levy-2", 5, Kind.SAME), Scenario("levy-2", 10), Scenario("branin", 10))
 QUICK_METHODS = ("individual", "cboc-u", "cboc-l", "cboc-u-gated", "fts-de", "random")
 QUICK_SEEDS, ALL_SEEDS = 2, 30
-HONEST = [*paper.DISPLACED, *paper.FURTHER]
+HONEST = [row for rows in report.HONEST.values() for row in rows]
 
 Out = Annotated[
     Path,

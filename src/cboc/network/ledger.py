@@ -207,8 +207,10 @@ class Ledger:
 
     def _others(self, k: int, round: int) -> tuple[tuple[float, ...], ...]:
         """The best designs of those whom site k may hear, in the order of the study."""
+        if not self.study.shares_best:
+            return ()
         present = self.store.proposals(round)
-        heard = [name for j, name in enumerate(self.study.sites) if j != k and self.study.links[k, j]]
+        heard = [self.study.sites[j] for j in np.flatnonzero(self.study.links[k]).tolist() if j != k]
         bests = [present[name].best for name in heard if name in present]
         return tuple(best for best in bests if best is not None)
 

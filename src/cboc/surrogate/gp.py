@@ -22,6 +22,7 @@ from functools import cached_property
 import numpy as np
 
 from cboc.arrays import Array, Owners
+from cboc.groups import spans
 from cboc.surrogate.algebra import add_to_diagonal, cholesky, invert_root, pairing, squared_distances
 from cboc.surrogate.kernels import Kernel
 from cboc.surrogate.outcomes import Outcomes
@@ -181,11 +182,11 @@ class Stack:
         owners[i]; the owners are in order."""
         D = self.dimension
         lengthscales, signals = self.lengthscales[owners], self.signals[owners]
-        spans = self._spans(owners)
+        rows_of = spans(owners, self.gps)
         Qs = Q / lengthscales
         left = pairing(Qs)[0]
         k = np.empty((len(Q), self.size))
-        for gp, rows in spans:
+        for gp, rows in rows_of:
             np.matmul(left[rows], gp.paired, out=k[rows])
         k, slope = self.kernel(np.maximum(k, 0.0, out=k))
         k *= signals[:, None]
@@ -193,23 +194,17 @@ class Stack:
         read = np.empty((len(Q), self.size + 1))
         pulls = np.empty((len(Q), 2, self.size))  # by which the data draw at μ and at -σ²/2
         pulls[:, 0] = self.alphas[owners]
-        for gp, rows in spans:
+        for gp, rows in rows_of:
             v = np.matmul(k[rows], gp.reading, out=read[rows])
             pulls[rows, 1] = v[:, :-1] @ gp.inverse_root
         pulls *= slope[:, None]
         drawn = np.empty((len(Q), 2, D + 1))
-        for gp, rows in spans:
+        for gp, rows in rows_of:
             drawn[rows] = (pulls[rows].reshape(-1, self.size) @ gp.scaled).reshape(-1, 2, D + 1)
         sd = _sd(signals, read[:, :-1])
         # Σ_j w_j (q - x_j)/ℓ² of both
         towards = (drawn[:, :, D:] * Qs[:, None] - drawn[:, :, :D]) / lengthscales[:, None]
         return self.means[owners] + read[:, -1], sd, towards[:, 0], towards[:, 1] / -sd[:, None]
-
-    def _spans(self, owners: Owners) -> list[tuple[GP, slice]]:
-        """Every process that is asked, and its rows."""
-        ends = np.searchsorted(owners, np.arange(len(self.gps)), side="right").tolist()
-        starts = [0, *ends[:-1]]
-        return [(gp, slice(a, b)) for gp, a, b in zip(self.gps, starts, ends, strict=True) if a < b]
 
 
 def _sd(signal: Array, v: Array) -> Array:

@@ -9,6 +9,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 
 from cboc.arrays import Array, Owners
+from cboc.groups import spans
 from cboc.utility.utility import Utility
 
 
@@ -33,10 +34,8 @@ class Each:
 
     def with_gradient(self, X: Array, owners: Owners) -> tuple[Array, Array]:
         values, gradients = np.empty(len(X)), np.empty(X.shape)
-        ends = np.searchsorted(owners, np.arange(len(self.utilities)), side="right").tolist()
-        for utility, first, end in zip(self.utilities, [0, *ends[:-1]], ends, strict=True):
-            if first < end:
-                values[first:end], gradients[first:end] = utility.with_gradient(X[first:end])
+        for utility, rows in spans(owners, self.utilities):
+            values[rows], gradients[rows] = utility.with_gradient(X[rows])
         return values, gradients
 
 
