@@ -68,6 +68,40 @@ def test_best_designs_are_shared_where_the_study_says_so_and_draw_the_proposals(
     assert [t.proposed for t in alone.trials] == [t.proposed for t in unguided.trials]
 
 
+def test_where_nothing_seems_to_be_shared_the_sites_work_alone():
+    alone, doubtful = run(rule="identity"), run(shares_best=True, guide=Guide(least=1e9))
+    rounds = [trial for trial in doubtful.trials if trial.round is not None]
+    assert {trial.decision for trial in rounds} == {"alone"} and any(t.agreed != t.proposed for t in rounds)
+    assert [t.executed for t in doubtful.trials] == [t.executed for t in alone.trials]
+    assert "nothing is shared" in rounds[0].explain(SITES)
+
+
+def test_the_gate_compares_what_the_proposals_were_chosen_by():
+    asked = []
+
+    def gate(agreed, own):
+        asked.append((agreed, own))
+        return agreed >= own - 2.0
+
+    history = run(shares_best=True, gate=gate)
+    drawn = [trial for trial in history.trials if trial.pull]
+    assert drawn and all(trial.evidence >= Guide().least for trial in drawn)
+    for trial in drawn:
+        assert any(own == trial.log_worth + trial.pull for _, own in asked)
+    bonuses = [
+        agreed - trial.log_worth_agreed
+        for trial in drawn
+        for agreed, own in asked
+        if own == trial.log_worth + trial.pull
+    ]
+    assert all(bonus > -1e-9 for bonus in bonuses) and any(bonus > 0.01 for bonus in bonuses)
+
+
+def test_a_guide_of_ones_own_that_returns_no_drawn_utility_is_named():
+    with pytest.raises(CbocError, match="the guide of site 'a' has to return a utility, with bonus"):
+        run(shares_best=True, guide=lambda utility, own, others, progress: utility)
+
+
 class Interrupted(Exception):
     pass
 

@@ -29,7 +29,7 @@ from cboc.strategy import Situation, Strategy, default
 from cboc.study import Study
 from cboc.threads import one_thread
 from cboc.trial import Decision, Status, Trial
-from cboc.utility.guided import Guide, Guided, GuideLike
+from cboc.utility.guided import Drawn, Guide, GuideLike
 from cboc.utility.maximise import maximise_all
 from cboc.utility.utility import Utility
 
@@ -215,6 +215,7 @@ class Site:
                 proposed=tuple(x.tolist()),
                 log_worth=thought.log_worth,
                 pull=thought.pull,
+                evidence=thought.evidence,
                 best=tuple(self.best.x.tolist()) if self.study.shares_best and len(self.dataset) else None,
                 warm_start=thought.memory,
             )
@@ -238,17 +239,18 @@ class Site:
         """The strategy's utility, drawn to where the others' best designs were when the last round closed."""
         earlier = self.trials[:number]
         others = next((t.others for t in reversed(earlier) if t.others is not None), None)
-        utility = self._checked(utility)
+        utility = self._checked("strategy", utility)
         if not others or not len(self.dataset):
             return utility
         progress = sum(t.round is not None for t in earlier) / self.study.budget(self.name)
-        return self.guide(utility, self.best.x, np.array(others), progress)
+        drawn = self.guide(utility, self.best.x, np.array(others), progress)
+        return utility if drawn is None else self._checked("guide", drawn, "bonus", "evidence")
 
-    def _checked(self, utility: Utility) -> Utility:
-        for part in ("__call__", "with_gradient", "log_worth", "anchors"):
+    def _checked(self, source: str, utility: Utility, *more: str) -> Utility:
+        for part in ("__call__", "with_gradient", "log_worth", "anchors", *more):
             if not hasattr(utility, part):
                 raise CbocError(
-                    f"the strategy of site '{self.name}' has to return a utility, with {part}; {utility!r} has none. "
+                    f"the {source} of site '{self.name}' has to return a utility, with {part}; {utility!r} has none. "
                     "Wrap a function of designs in cboc.utility.Custom."
                 )
         return utility
@@ -283,12 +285,11 @@ class Site:
         else:
             agreed = self.study.space.project(design.array)
             worth = self._worth(trial, agreed)
-        is_followed = self.gate(worth, cast(float, trial.log_worth))
         return self._keep(
             replace(
                 trial,
                 status=Status.PENDING,
-                decision=Decision.FOLLOWED if is_followed else Decision.DECLINED,
+                decision=self._decide(trial, agreed, worth),
                 agreed=tuple(agreed.tolist()),
                 weights=design.weights,
                 leader=design.leader,
@@ -296,6 +297,21 @@ class Site:
                 log_worth_agreed=worth,
             )
         )
+
+    def _decide(self, trial: Trial, agreed: Array, worth: float) -> Decision:
+        """By the gate, which compares what the proposal was chosen by: the utility and what the others add to it."""
+        if self.study.shares_best and trial.pull is None:
+            return Decision.ALONE
+        own = cast(float, trial.log_worth)
+        if trial.pull:
+            own += trial.pull
+            worth += self._pull(trial, agreed)
+        return Decision.FOLLOWED if self.gate(worth, own) else Decision.DECLINED
+
+    def _pull(self, trial: Trial, x: Array) -> float:
+        """What the others add at a design, as it looked when the trial was proposed."""
+        with one_thread():
+            return float(cast(Drawn, self._build(trial.number)).bonus(x[None])[0])
 
     def _worth(self, trial: Trial, x: Array) -> float:
         """log utility of a design, as it looked when the trial was proposed."""
@@ -392,8 +408,9 @@ class Thought:
 
     x: Array  # argmax U_k
     log_worth: float
-    pull: float | None = None  # of the others
     memory: tuple[float, ...] | None = None  # of the strategy
+    pull: float | None = None  # of the others
+    evidence: float | None = None
 
     @property
     def log_most(self) -> float:
@@ -438,7 +455,10 @@ def _think_alike(sites: list[Site]) -> list[Thought]:
 
 
 def _thought(utility: Utility, x: Array) -> Thought:
-    memory = getattr(utility, "warm_start", None)
-    worth = float(utility.log_worth(x[None])[0])
-    pull = float(utility.bonus(x[None])[0]) if isinstance(utility, Guided) else None
-    return Thought(x, worth, pull, None if memory is None else tuple(np.asarray(memory).tolist()))
+    warm_start = getattr(utility, "warm_start", None)
+    memory = None if warm_start is None else tuple(np.asarray(warm_start).tolist())
+    thought = Thought(x, float(utility.log_worth(x[None])[0]), memory)
+    if not hasattr(utility, "bonus"):
+        return thought
+    drawn = cast(Drawn, utility)
+    return replace(thought, pull=float(drawn.bonus(x[None])[0]), evidence=float(drawn.evidence))

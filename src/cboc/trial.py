@@ -30,6 +30,7 @@ class Decision(StrEnum):
     INITIAL = "initial"  # space-filling, before the first round
     FOLLOWED = "followed"  # the agreed design, accepted by the gate
     DECLINED = "declined"  # the gate preferred the own proposal
+    ALONE = "alone"  # the own proposal: the sites' best designs do not lie together, so that there is nothing to share
 
 
 Point = tuple[float, ...]
@@ -53,7 +54,8 @@ class Trial:
     log_worth: float | None = None  # of the own proposal, by the own utility
     log_worth_agreed: float | None = None
     best: Point | None = None  # the site's best design so far, where the study shares it
-    pull: float | None = None  # by which the others' best designs drew the proposal, in nats
+    pull: float | None = None  # by which the others' best designs drew the proposal, in nats; None: it works alone
+    evidence: float | None = None  # that these lie together, in nats
     others: tuple[Point, ...] | None = None  # their best designs, as they were when the round closed
     warm_start: Point | None = None  # what the strategy wants to remember for the next round
     y: float | None = None
@@ -78,6 +80,8 @@ class Trial:
             return "Stopped: no design promises more than your threshold."
         if self.decision == Decision.INITIAL:
             return "Initial design: spread over the space, not shared with anybody."
+        if self.decision == Decision.ALONE:
+            return "100 % your own optimum: the sites' best designs do not lie together so far, and nothing is shared."
         parts = [_recipe(self.weights or (), sites.index(self.site), sites)]
         if self.pull is not None and self.pull >= STRONG:
             parts[0] += ", drawn to where the others' best designs lie"

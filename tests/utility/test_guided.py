@@ -74,15 +74,24 @@ def test_a_guide_does_something_only_where_there_is_something_to_share():
     (gp,) = surrogates()
     own, near, far = np.full(2, 0.5), 0.5 + 0.02 * rng().standard_normal((5, 2)), rng(7).random((5, 2))
     assert isinstance(Guide()(LogEI(gp), own, near, 0.0), Guided)
-    for guide, utility, others in (
-        (Guide(), LogEI(gp), far),
-        (Guide(), LogEI(gp), near[:0]),
-        (Guide(0.0), LogEI(gp), near),
-        (Guide(least=1e9), LogEI(gp), near),
-        (Guide(), EI(gp), near),  # no logarithm
-        (Guide(), UCB(gp), near),
-    ):
-        assert guide(utility, own, others, 0.0) is utility
+    for guide, others in ((Guide(), far), (Guide(), near[:0]), (Guide(least=1e9), near)):
+        assert guide(LogEI(gp), own, others, 0.0) is None
+
+
+@pytest.mark.parametrize(("weight", "kind"), [(0.0, LogEI), (1.0, EI), (1.0, UCB)])  # the last two are no logarithms
+def test_a_site_may_share_without_being_drawn(weight, kind):
+    (gp,) = surrogates()
+    near = 0.5 + 0.02 * rng().standard_normal((5, 2))
+    drawn = Guide(weight)(kind(gp), np.full(2, 0.5), near, 0.0)
+    X = rng(3).random((20, 2))
+    assert drawn.evidence > 2.0 and not drawn.bonus(X).any()
+    assert np.array_equal(drawn(X), kind(gp)(X)) and np.array_equal(drawn.anchors, kind(gp).anchors)
+
+
+def test_of_very_many_others_some_are_enough():
+    (gp,) = surrogates()
+    near = 0.5 + 0.02 * rng().standard_normal((1000, 2))
+    assert 16 <= len(Guide()(LogEI(gp), np.full(2, 0.5), near, 0.0).where.centres) <= 32
 
 
 def test_the_weight_fades():

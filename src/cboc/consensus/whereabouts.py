@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from math import log, pi, sqrt
 
 import numpy as np
-from scipy.special import logsumexp, ndtr
+from scipy.special import ndtr
 
 from cboc.arrays import Array
 
@@ -34,27 +34,28 @@ class Whereabouts:
     @property
     def log_heights(self) -> Array:
         """log of the bumps' factors, (1 - ε)/ε m⁻¹ over what normalises each: (m,)."""
-        return log((1.0 - self.doubt) / self.doubt / len(self.centres)) - log_masses(self.centres, self.width)
+        masses = log_masses(self.centres, np.array([self.width]))[0]
+        return log((1.0 - self.doubt) / self.doubt / len(self.centres)) - masses
 
 
 def locate(own: Array, others: Array) -> Whereabouts | None:
     """From a site's best design (D,) and those of the others (m, D), around which the bumps are; None: anywhere."""
     Z = np.vstack([own, others])
     squared = ((Z[:, None] - Z) ** 2).sum(axis=2)
-    best: Whereabouts | None = None
-    for width in WIDTHS.tolist():
-        bumps = -0.5 * squared / width**2 - log_masses(Z, width)
-        np.fill_diagonal(bumps, -np.inf)
-        predicted = np.exp(logsumexp(bumps, axis=1)) / len(others)  # mean_j b_j(z_k), j other than k
-        scores = np.log(DOUBTS[:, None] + (1.0 - DOUBTS[:, None]) * predicted).sum(axis=1) + 0.5 * np.log(DOUBTS)
-        top = int(np.argmax(scores))
-        if scores[top] > (best.evidence if best else 0.0):
-            best = Whereabouts(others, width, float(DOUBTS[top]), float(scores[top]))
-    return best
+    np.fill_diagonal(squared, np.inf)  # nobody is predicted from himself
+    bumps = -0.5 * squared / WIDTHS[:, None, None] ** 2 - log_masses(Z, WIDTHS)[:, None]  # (widths, k, j)
+    top = bumps.max(axis=2)
+    predicted = top + np.log(np.exp(bumps - top[:, :, None]).sum(axis=2) / len(others))  # log mean_j b_j(z_k)
+    doubts = DOUBTS[:, None, None]
+    scores = np.logaddexp(np.log(doubts), np.log1p(-doubts) + predicted).sum(axis=2) + 0.5 * np.log(doubts[:, 0])
+    doubt, width = np.unravel_index(np.argmax(scores), scores.shape)
+    evidence = float(scores[doubt, width])
+    return Whereabouts(others, float(WIDTHS[width]), float(DOUBTS[doubt]), evidence) if evidence > 0.0 else None
 
 
-def log_masses(Z: Array, width: float) -> Array:
-    """log ∫ exp(-|x - z|²/2h²) dx over the cube, for every centre (m, D): (m,)."""
-    inside = np.maximum(ndtr((1.0 - Z) / width) - ndtr(-Z / width), FLOOR)
-    masses: Array = np.log(inside).sum(axis=1) + Z.shape[1] * log(sqrt(2.0 * pi) * width)
+def log_masses(Z: Array, widths: Array) -> Array:
+    """log ∫ exp(-|x - z|²/2h²) dx over the cube, for every width (w,) and centre (m, D): (w, m)."""
+    h = widths[:, None, None]
+    inside = np.maximum(ndtr((1.0 - Z) / h) - ndtr(-Z / h), FLOOR)
+    masses: Array = np.log(sqrt(2.0 * pi) * h * inside).sum(axis=2)
     return masses
