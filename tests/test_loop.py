@@ -99,7 +99,7 @@ def test_the_gate_compares_what_the_proposals_were_chosen_by():
 
 def test_a_guide_of_ones_own_that_returns_no_drawn_utility_is_named():
     with pytest.raises(CbocError, match="the guide of site 'a' has to return a utility, with bonus"):
-        run(shares_best=True, guide=lambda utility, own, others, progress: utility)
+        run(shares_best=True, guide=lambda utility, *_: utility)
 
 
 class Interrupted(Exception):

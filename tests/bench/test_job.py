@@ -1,13 +1,15 @@
 import numpy as np
 import pytest
 
-from cboc.bench.job import Job, measure, work
-from cboc.bench.scenario import Kind, Scenario
+from cboc.bench.job import Job, Row, measure, work
+from cboc.bench.scenario import Kind, Scenario, Trouble
+from cboc.errors import CbocError
 from cboc.strategy import default
 
 METHODS = (
     "individual",
     "individual-ts",
+    "cboc",
     "cboc-u",
     "cboc-l",
     "cboc-u-gated",
@@ -115,3 +117,39 @@ def test_random_search_does_not_know_where_the_optimum_is():
     starts = [designs, *(data.X for data in case.initial)]
     assert not any(np.isclose(part, drawn).all(axis=-1).any() for part in starts)
     assert not any(np.isclose(designs[k, :1], data.X[:1]).all() for k in range(3) for data in case.initial)
+
+
+@pytest.mark.parametrize(
+    ("trouble", "rounds"),
+    [(Trouble.LATE, {0, 1, 2, 3}), (Trouble.LEAVING, {3, 4, 5}), (Trouble.BUDGETS, {1, 3, 5})],
+)
+@pytest.mark.parametrize("method", ["individual", "cboc", "cboc-l"])
+def test_who_is_absent_stays_where_it_was_and_the_others_go_on(method, trouble, rounds):
+    job = Job(Scenario("levy-2", 3, rounds=8 if trouble == Trouble.LATE else 6, trouble=trouble), "default", method, 3)
+    case = job.scenario.case(3, default())
+    absent = ~case.attendance
+    assert set(np.flatnonzero(absent[1]).tolist()) == rounds and not absent[[0, 2]].any()
+    row = Row.from_json(work(job)[0])
+    assert row.job == job
+    if method == "individual":  # somebody else's absence changes nothing
+        whole = Job(Scenario("levy-2", 3, rounds=job.scenario.rounds), "default", method, 3)
+        assert [row.final[k] for k in (0, 2)] == [Row.from_json(work(whole)[0]).final[k] for k in (0, 2)]
+
+
+def test_failures_give_no_result_and_are_the_same_for_every_method():
+    scenario = Scenario("levy-2", 3, rounds=6, trouble=Trouble.FAILURES)
+    case = scenario.case(3, default())
+    X = np.random.default_rng(0).random((2000, 2))
+    failed = np.array([np.isnan(case.experiment(0, x)) for x in X])
+    assert 0.17 < failed.mean() < 0.23
+    assert failed.tolist() == [np.isnan(case.experiment(0, x)) for x in X]
+    assert failed.tolist() != [np.isnan(case.experiment(1, x)) for x in X]
+    assert not any(np.isnan(data.y).any() for data in case.initial)
+    row = Row.from_json(work(Job(scenario, "default", "cboc", 3))[0])
+    assert all(0.0 <= gap <= 1.0 for gap in row.final)
+
+
+@pytest.mark.parametrize("method", ["fts", "pooled", "centre", "random"])
+def test_a_rival_that_knows_no_trouble_says_so(method):
+    with pytest.raises(CbocError, match="choose individual or a consensus"):
+        Job(Scenario("levy-2", 3, trouble=Trouble.LATE), "default", method, 3)

@@ -8,7 +8,7 @@ import pytest
 from cboc.errors import CbocError
 from cboc.problems.heterogeneity import Heterogeneity
 from cboc.problems.problem import Problem, heterogeneous
-from cboc.problems.sites import displaced, same, sites_of, unrelated
+from cboc.problems.sites import displaced, same, sites_of, two_groups, unrelated, with_outlier
 from cboc.problems.synthetic import branin, hartmann, levy, michalewicz, problem
 from cboc.space import Space
 
@@ -182,6 +182,22 @@ def test_unrelated_sites_have_nothing_in_common():
     assert [site.name for site in sites[:2]] == ["displaced hartmann-6#0", "displaced hartmann-6#1"]
     for site in sites[:10]:
         assert site.optimum == site.function.scale * hartmann().optimum + site.function.offset
+
+
+def optimiser(site):
+    return site.optimisers[0]
+
+
+def test_an_outlier_is_the_last_and_the_others_are_together():
+    *group, outlier = (optimiser(site) for site in with_outlier(levy(4), 30, rng()))
+    assert np.ptp(group, axis=0).max() < 5.0 < np.abs(outlier - np.mean(group, axis=0)).max()
+
+
+def test_two_groups_take_turns():
+    places = np.array([optimiser(site) for site in two_groups(levy(4), 9, rng(1))])
+    apart = np.abs(places[::2].mean(axis=0) - places[1::2].mean(axis=0)).max()
+    assert max(np.ptp(places[::2], axis=0).max(), np.ptp(places[1::2], axis=0).max()) < 5.0 < apart
+    assert [site.name for site in two_groups(levy(4), 3, rng(1))] == [f"displaced levy-4#{k}" for k in range(3)]
 
 
 def test_the_same_sites_are_the_same_but_for_their_names():

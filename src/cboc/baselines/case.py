@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import nan
+from zlib import crc32
 
 import numpy as np
 
-from cboc.arrays import Array
+from cboc.arrays import Array, Mask
 from cboc.data import Dataset
 from cboc.problems.problem import Problem
 from cboc.space import Space
@@ -26,6 +28,8 @@ class Case:
     horizon: int  # T
     seed: int
     strategy: Bayesian  # surrogate and utility of every site
+    attendance: Mask | None = field(default=None, repr=False)  # who is there in which round (K, T); None: all, always
+    failing: float = 0.0  # the share of experiments that give no result
 
     @property
     def sites(self) -> int:
@@ -44,9 +48,11 @@ class Case:
         return np.random.default_rng([self.seed, site, round, stream])
 
     def experiment(self, site: int, x: Array) -> float:
-        """The outcome of a design of the unit cube (D,) at a site, as the site would measure it."""
+        """The outcome of a design of the unit cube (D,) at a site, as the site would measure it; NaN: it failed."""
+        if self.failing and crc32(x.tobytes(), site + 1) < self.failing * 2**32:
+            return nan
         return self.problems[site](self.space.from_unit(x))
 
 
 Method = Callable[[Case], Array]
-"""From a case to the designs that the sites run, round by round: (K, T, D) in the unit cube."""
+"""From a case to the designs that the sites run, round by round: (K, T, D) in the unit cube, NaN for the absent."""

@@ -57,7 +57,7 @@ def unrelated_run(case: Case) -> Case:
 def _beside(case: Case, peers: Array, gate: GateLike) -> Array:
     study = study_of(case, "uniform")
     network = Beside(Ledger(study), peers)
-    return executed(rounds(case, study, network, case.strategy, gate))
+    return executed(case, rounds(case, study, network, case.strategy, gate))
 
 
 @dataclass

@@ -13,8 +13,9 @@ import numpy as np
 
 from cboc.arrays import Array
 from cboc.baselines.case import Case
+from cboc.baselines.consensus import Consensus
 from cboc.bench.methods import method, surrogate
-from cboc.bench.scenario import Kind, Scenario
+from cboc.bench.scenario import Kind, Scenario, Trouble
 from cboc.errors import CbocError
 
 DIGITS, CURVE_DIGITS = 6, 4  # of the numbers per site, and of those per round
@@ -32,6 +33,11 @@ class Job:
     def __post_init__(self) -> None:
         method(self.method)
         surrogate(self.surrogate)
+        if self.scenario.trouble is not None and not isinstance(method(self.method), Consensus):
+            raise CbocError(
+                f"'{self.method}' has all sites in all rounds, without failures; for a scenario with "
+                f"'{self.scenario.trouble}' choose individual or a consensus, such as cboc-u-gated."
+            )
         if not isinstance(self.seed, int) or self.seed < 0:
             raise CbocError(f"a seed is a whole number from 0; {self.seed!r} came.")
 
@@ -81,7 +87,13 @@ class Row:
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Row:
         scenario = Scenario(
-            row["problem"], row["sites"], Kind(row["kind"]), row["is_displaced"], row["noise"], row.get("rounds")
+            row["problem"],
+            row["sites"],
+            Kind(row["kind"]),
+            row["is_displaced"],
+            row["noise"],
+            row.get("rounds"),
+            Trouble(row["trouble"]) if "trouble" in row else None,
         )
         job = Job(scenario, row["surrogate"], row["method"], row["seed"])
         return cls(job, tuple(row["curve"]), tuple(row["final"]), tuple(row["area"]), tuple(row["regret"]), row["flat"])
@@ -99,11 +111,13 @@ def measure(job: Job, case: Case, designs: Array) -> Row:
     """Gap, area and regret of the designs (K, T, D) that a method ran."""
     gaps, regrets = [], []
     for k, (site, data) in enumerate(zip(case.problems, case.initial, strict=True)):
-        X = np.vstack([data.X, designs[k]])
-        y = np.append(data.y, [case.experiment(k, x) for x in designs[k]])
+        here = ~np.isnan(designs[k]).any(axis=1)
+        X = np.vstack([data.X, designs[k][here]])
+        y = np.append(data.y, [case.experiment(k, x) for x in designs[k][here]])
         sign = 1.0 if site.direction == "minimise" else -1.0
         loss = sign * (site.values(X) - site.optimum)
-        gap = _gap(loss, sign * y, len(data))
+        gap = _gap(loss, np.where(np.isnan(y), np.inf, sign * y), len(data))
+        gap = gap[np.append(0, np.cumsum(here))]  # a site that is absent stays where it was
         gaps.append(np.ones_like(gap) if site.is_flat else gap)
         regrets.append(0.0 if site.is_flat else loss[len(data) :].sum() / site.depth)
     curves = np.array(gaps)  # (K, T + 1)

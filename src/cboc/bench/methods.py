@@ -13,11 +13,13 @@ from cboc.bench.tuning import GRIDS, VARIANTS
 from cboc.consensus.gate import Gate
 from cboc.errors import CbocError, did_you_mean
 from cboc.strategy import Bayesian, default, paper
+from cboc.utility.guided import Guide
 from cboc.utility.thompson import Thompson
 
 METHODS: dict[str, Method] = {
     "individual": Consensus("identity"),
     "individual-ts": Consensus("identity", utility=Thompson.on),
+    "cboc": Consensus("uniform", Gate(0.1), guide=Guide()),
     "cboc-u": Consensus("uniform"),
     "cboc-l": Consensus("leader"),
     "cboc-u-gated": GRIDS["cboc-u-gated"]["ratio 0.1"],

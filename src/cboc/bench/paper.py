@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from cboc.bench.scenario import Kind, Scenario
+from cboc.bench.scenario import Kind, Scenario, Trouble
 
 Published = dict[str, tuple[float, float]]  # method -> mean final Gap, and what is in its brackets
 
@@ -88,3 +88,9 @@ FURTHER = [
     Scenario("michalewicz-5", 10, is_displaced=True),
 ]
 """Rows that the paper does not have: sites with nothing in common, noise, and problems it did not look at."""
+LIFE = [
+    Scenario("levy-4", 10, Kind.OUTLIER, is_displaced=True),
+    Scenario("levy-4", 10, Kind.GROUPS),
+    *(Scenario("levy-4", 10, is_displaced=True, trouble=trouble) for trouble in Trouble),
+]
+"""What happens to studies in real life, for the methods that can live with it."""

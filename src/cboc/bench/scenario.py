@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 import numpy as np
 
+from cboc.arrays import Mask
 from cboc.baselines.case import Case
 from cboc.data import Dataset
 from cboc.errors import CbocError
 from cboc.problems.problem import Problem, noisy
-from cboc.problems.sites import displaced, same, sites_of, unrelated
+from cboc.problems.sites import displaced, same, sites_of, two_groups, unrelated, with_outlier
 from cboc.problems.synthetic import problem
 from cboc.strategy import Bayesian
 
 INITIAL = 5  # designs per dimension before the first round (Sec. 5)
 ROUNDS = 20  # rounds per dimension (Sec. 5)
 SAMPLE = 1024  # designs from which the spread of a problem is judged
+FAILING = 0.2  # of the experiments, in a scenario with failures
 MOST_SITES = 1000
 MOST_ROUNDS = 10_000
 
@@ -28,6 +31,26 @@ class Kind(StrEnum):
     SAME = "same"  # f_k = f
     SHIFTED = "shifted"  # f_k = a1 f(x + a3) + a2
     UNRELATED = "unrelated"  # the same, with the optimum of every site at a random place of its own
+    OUTLIER = "outlier"  # shifted, but for the last site, whose optimum is at a random place
+    GROUPS = "groups"  # shifted, in two groups whose optima are at random places
+
+
+class Trouble(StrEnum):
+    """What happens to a study in real life. Half of the sites are those with odd numbers."""
+
+    LATE = "late"  # half of the sites join when half of the rounds are over
+    LEAVING = "leaving"  # half of the sites leave then
+    BUDGETS = "budgets"  # half of the sites take part in every second round only
+    FAILURES = "failures"  # one experiment in five gives no result
+
+
+VERSIONS: dict[Kind, Callable[[Problem, int, np.random.Generator], list[Problem]]] = {
+    Kind.SAME: lambda problem, sites, _: same(problem, sites),
+    Kind.SHIFTED: sites_of,
+    Kind.UNRELATED: unrelated,
+    Kind.OUTLIER: with_outlier,
+    Kind.GROUPS: two_groups,
+}
 
 
 @dataclass(frozen=True)
@@ -40,6 +63,7 @@ class Scenario:
     is_displaced: bool = False  # the common optimum is moved to a random place: the centre of the box is no hint
     noise: float = 0.0  # standard deviation, in units of the problem's own over the box
     rounds: int | None = None  # None: 20 per dimension
+    trouble: Trouble | None = None
 
     def __post_init__(self) -> None:
         problem(self.problem)  # one sentence now if there is no such problem
@@ -59,6 +83,7 @@ class Scenario:
             "" if self.kind == Kind.SHIFTED else str(self.kind),
             f"noise {self.noise:g}" if self.noise else "",
             f"T={self.rounds}" if self.rounds is not None else "",
+            str(self.trouble or ""),
         ]
         return " ".join(part for part in parts if part)
 
@@ -66,8 +91,9 @@ class Scenario:
         return self._order < other._order
 
     @property
-    def _order(self) -> tuple[str, int, str, bool, float, int]:
-        return self.problem, self.sites, self.kind, self.is_displaced, self.noise, self.rounds or 0
+    def _order(self) -> tuple[str, int, str, bool, float, int, str]:
+        trouble = self.trouble or ""
+        return self.problem, self.sites, self.kind, self.is_displaced, self.noise, self.rounds or 0, trouble
 
     @property
     def horizon(self) -> int:
@@ -79,12 +105,7 @@ class Scenario:
         common = problem(self.problem)
         if self.is_displaced:
             common = displaced(common, rng)
-        if self.kind == Kind.SAME:
-            sites = same(common, self.sites)
-        elif self.kind == Kind.UNRELATED:
-            sites = unrelated(common, self.sites, rng)
-        else:
-            sites = sites_of(common, self.sites, rng)
+        sites = VERSIONS[self.kind](common, self.sites, rng)
         return [noisy(site, self._sd(site), seed) for site in sites] if self.noise else sites
 
     def _sd(self, site: Problem) -> float:
@@ -101,4 +122,20 @@ class Scenario:
             Dataset(X, [case.experiment(k, x) for x in X], direction=problems[k].direction)
             for k, X in enumerate(designs)
         ]
-        return Case(case.problems, tuple(initial), case.horizon, seed, strategy)
+        failing = FAILING if self.trouble == Trouble.FAILURES else 0.0
+        return replace(case, initial=tuple(initial), attendance=self._attendance, failing=failing)
+
+    @property
+    def _attendance(self) -> Mask | None:
+        """(K, T) who is there in which round."""
+        here = np.ones((self.sites, self.horizon), dtype=bool)
+        match self.trouble:
+            case Trouble.LATE:
+                here[1::2, : self.horizon // 2] = False
+            case Trouble.LEAVING:
+                here[1::2, self.horizon // 2 :] = False
+            case Trouble.BUDGETS:
+                here[1::2, 1::2] = False
+            case _:
+                return None
+        return here

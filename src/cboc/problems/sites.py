@@ -1,4 +1,4 @@
-"""The problems of K sites, made of one: related, unrelated, or the same."""
+"""The problems of K sites, made of one: related, unrelated, in groups, or the same."""
 
 from __future__ import annotations
 
@@ -36,10 +36,21 @@ def unrelated(problem: Problem, sites: int, rng: np.random.Generator) -> list[Pr
     return _numbered([heterogeneous(displaced(problem, rng), a1, a2, 0.0) for a1, a2 in draws])
 
 
+def with_outlier(problem: Problem, sites: int, rng: np.random.Generator) -> list[Problem]:
+    """Related problems, but for the last, whose optimum is anywhere."""
+    return _numbered([*sites_of(problem, sites - 1, rng), *unrelated(problem, 1, rng)])
+
+
+def two_groups(problem: Problem, sites: int, rng: np.random.Generator) -> list[Problem]:
+    """Related problems in two groups that have nothing in common: the first, third, ... and the others."""
+    groups = [sites_of(displaced(problem, rng), count, rng) for count in ((sites + 1) // 2, sites // 2)]
+    return _numbered([groups[k % 2][k // 2] for k in range(sites)])
+
+
 def same(problem: Problem, sites: int) -> list[Problem]:
     """The homogeneous case, a1 = 1 and a2 = a3 = 0; if the problem is noisy, every site has noise of its own."""
     return _numbered([problem] * sites)
 
 
 def _numbered(problems: list[Problem]) -> list[Problem]:
-    return [replace(problem, name=f"{problem.name}#{k}") for k, problem in enumerate(problems)]
+    return [replace(problem, name=f"{problem.name.split('#')[0]}#{k}") for k, problem in enumerate(problems)]
