@@ -16,7 +16,7 @@ from cboc.site import Finished, Outcome, Site, Waiting, think
 from cboc.strategy import Strategy
 from cboc.study import Study
 from cboc.trial import Status, Trial
-from cboc.utility.guided import Guide, GuideLike
+from cboc.utility.guide import Guide, GuideLike
 
 Experiment = Callable[[dict[str, Any]], Outcome]  # design in natural units -> outcome
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import exp, isfinite
+from math import exp, isfinite, isnan
 from typing import Any, cast
 from zlib import crc32
 
@@ -29,7 +29,7 @@ from cboc.strategy import Situation, Strategy, default
 from cboc.study import Study
 from cboc.threads import one_thread
 from cboc.trial import Decision, Status, Trial
-from cboc.utility.guided import Drawn, Guide, GuideLike
+from cboc.utility.guide import Counsel, Guide, GuideLike
 from cboc.utility.maximise import maximise_all
 from cboc.utility.utility import Utility
 
@@ -216,6 +216,7 @@ class Site:
                 log_worth=thought.log_worth,
                 pull=thought.pull,
                 evidence=thought.evidence,
+                agreement=thought.agreement,
                 best=tuple(self.best.x.tolist()) if self.study.shares_best and len(self.dataset) else None,
                 warm_start=thought.memory,
             )
@@ -232,22 +233,25 @@ class Site:
         """The utility behind trial `number`; rebuilt after a restart."""
         if self._utility is None or self._utility[0] != number:
             utility = self.strategy(self._situation(number), self._rng(number))
-            self._utility = (number, self._guided(utility, number))
+            self._utility = (number, self._counsel(utility, number).utility)
         return self._utility[1]
 
-    def _guided(self, utility: Utility, number: int) -> Utility:
-        """The strategy's utility, drawn to where the others' best designs were when the last round closed."""
+    def _counsel(self, utility: Utility, number: int) -> Counsel:
+        """What the guide makes of the others' best designs, as they were when the last round closed."""
         earlier = self.trials[:number]
         others = next((t.others for t in reversed(earlier) if t.others is not None), None)
         utility = self._checked("strategy", utility)
         if not others or not len(self.dataset):
-            return utility
+            return Counsel(utility, is_shared=not self.study.shares_best)
         progress = sum(t.round is not None for t in earlier) / self.study.budget(self.name)
-        drawn = self.guide(utility, self.best.x, np.array(others), progress)
-        return utility if drawn is None else self._checked("guide", drawn, "bonus", "evidence")
+        counsel = self.guide(utility, self.dataset, np.array(others), progress)
+        if not isinstance(counsel, Counsel):
+            raise CbocError(f"the guide of site '{self.name}' has to return a Counsel; {counsel!r} is none.")
+        self._checked("guide", counsel.utility)
+        return counsel
 
-    def _checked(self, source: str, utility: Utility, *more: str) -> Utility:
-        for part in ("__call__", "with_gradient", "log_worth", "anchors", *more):
+    def _checked(self, source: str, utility: Utility) -> Utility:
+        for part in ("__call__", "with_gradient", "log_worth", "anchors"):
             if not hasattr(utility, part):
                 raise CbocError(
                     f"the {source} of site '{self.name}' has to return a utility, with {part}; {utility!r} has none. "
@@ -311,7 +315,7 @@ class Site:
     def _pull(self, trial: Trial, x: Array) -> float:
         """What the others add at a design, as it looked when the trial was proposed."""
         with one_thread():
-            return float(cast(Drawn, self._build(trial.number)).bonus(x[None])[0])
+            return _pull(self._build(trial.number), x)
 
     def _worth(self, trial: Trial, x: Array) -> float:
         """log utility of a design, as it looked when the trial was proposed."""
@@ -409,8 +413,9 @@ class Thought:
     x: Array  # argmax U_k
     log_worth: float
     memory: tuple[float, ...] | None = None  # of the strategy
-    pull: float | None = None  # of the others
+    pull: float | None = None  # of the others; None: it works alone
     evidence: float | None = None
+    agreement: float | None = None
 
     @property
     def log_most(self) -> float:
@@ -447,18 +452,29 @@ def _think_alike(sites: list[Site]) -> list[Thought]:
         utilities = first.strategy.together(situations, rngs)
     else:
         utilities = [first.strategy(situations[0], rngs[0])]
-    utilities = [site._guided(utility, len(site.trials)) for site, utility in zip(sites, utilities, strict=True)]
-    for site, utility in zip(sites, utilities, strict=True):
-        site._utility = (len(site.trials), utility)
-    found = maximise_all(utilities, space, rngs)
-    return [_thought(utility, x) for utility, (x, _) in zip(utilities, found, strict=True)]
+    counsels = [site._counsel(utility, len(site.trials)) for site, utility in zip(sites, utilities, strict=True)]
+    for site, counsel in zip(sites, counsels, strict=True):
+        site._utility = (len(site.trials), counsel.utility)
+    found = maximise_all([counsel.utility for counsel in counsels], space, rngs)
+    is_guided = first.study.shares_best
+    return [_thought(counsel, x, is_guided) for counsel, (x, _) in zip(counsels, found, strict=True)]
 
 
-def _thought(utility: Utility, x: Array) -> Thought:
+def _thought(counsel: Counsel, x: Array, is_guided: bool) -> Thought:
+    utility = counsel.utility
     warm_start = getattr(utility, "warm_start", None)
     memory = None if warm_start is None else tuple(np.asarray(warm_start).tolist())
     thought = Thought(x, float(utility.log_worth(x[None])[0]), memory)
-    if not hasattr(utility, "bonus"):
+    if not is_guided:
         return thought
-    drawn = cast(Drawn, utility)
-    return replace(thought, pull=float(drawn.bonus(x[None])[0]), evidence=float(drawn.evidence))
+    return replace(
+        thought,
+        pull=_pull(utility, x) if counsel.is_shared else None,
+        evidence=counsel.evidence,
+        agreement=None if isnan(counsel.agreement) else counsel.agreement,
+    )
+
+
+def _pull(utility: Utility, x: Array) -> float:
+    """What the others add at a design, where they add anything."""
+    return float(utility.bonus(x[None])[0]) if hasattr(utility, "bonus") else 0.0

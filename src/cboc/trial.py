@@ -56,6 +56,7 @@ class Trial:
     best: Point | None = None  # the site's best design so far, where the study shares it
     pull: float | None = None  # by which the others' best designs drew the proposal, in nats; None: it works alone
     evidence: float | None = None  # that these lie together, in nats
+    agreement: float | None = None  # of the site's own outcomes with that, from -1 to 1; None: not tried yet
     others: tuple[Point, ...] | None = None  # their best designs, as they were when the round closed
     warm_start: Point | None = None  # what the strategy wants to remember for the next round
     y: float | None = None
@@ -81,7 +82,7 @@ class Trial:
         if self.decision == Decision.INITIAL:
             return "Initial design: spread over the space, not shared with anybody."
         if self.decision == Decision.ALONE:
-            return "100 % your own optimum: the sites' best designs do not lie together so far, and nothing is shared."
+            return f"100 % your own optimum, nothing is shared: {self._reason}."
         parts = [_recipe(self.weights or (), sites.index(self.site), sites)]
         if self.pull is not None and self.pull >= STRONG:
             parts[0] += ", drawn to where the others' best designs lie"
@@ -92,6 +93,15 @@ class Trial:
         elif self.agreed != self.proposed:
             parts.append("accepted by your gate")
         return "; ".join(parts) + "."
+
+    @property
+    def _reason(self) -> str:
+        """Why a site works alone in a study that shares best designs."""
+        if self.evidence is None:
+            return "nobody's best design is known yet"
+        if self.agreement is not None and self.agreement < 0.0:
+            return f"your outcomes contradict the others' best designs (rank correlation {self.agreement:+.2f})"
+        return "the sites' best designs do not lie together so far"
 
     def to_row(self) -> dict[str, Any]:
         """Plain data, exact: what a journal keeps."""

@@ -74,3 +74,10 @@ def test_the_order_of_the_others_does_not_matter():
 def test_one_other_is_enough():
     near, far = (locate(np.array([0.5, 0.5]), np.array([z])) for z in ([0.51, 0.5], [0.05, 0.95]))
     assert near.evidence > 2.0 and (far is None or far.evidence < 0.5)
+
+
+def test_the_ratio_is_that_of_the_densities():
+    Z = np.clip(0.6 + 0.1 * rng(3).standard_normal((6, 2)), 0.0, 1.0)
+    where, X = locate(Z[0], Z[1:]), rng(4).random((30, 2))
+    assert where.log_ratio(X) == pytest.approx([np.log(density(where, x) / where.doubt) for x in X])
+    assert (where.log_ratio(X) >= 0.0).all()

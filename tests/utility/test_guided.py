@@ -2,12 +2,10 @@ import numpy as np
 import pytest
 
 from cboc.consensus.whereabouts import locate
-from cboc.errors import CbocError
 from cboc.space import Space
 from cboc.surrogate.fitting import Task, fit_all
-from cboc.utility.confidence import UCB
-from cboc.utility.guided import Guide, Guided
-from cboc.utility.improvement import EI, LogEI
+from cboc.utility.guided import Guided
+from cboc.utility.improvement import LogEI
 from cboc.utility.maximise import maximise, maximise_all
 
 SPACE = Space(dict.fromkeys("ab", (0, 1)))
@@ -68,42 +66,3 @@ def test_sites_are_guided_together_with_the_same_bits_as_alone():
     for k, (x, value) in enumerate(together):
         alone = maximise(utilities[k], SPACE, rng(k))
         assert (x == alone[0]).all() and value == alone[1]
-
-
-def test_a_guide_does_something_only_where_there_is_something_to_share():
-    (gp,) = surrogates()
-    own, near, far = np.full(2, 0.5), 0.5 + 0.02 * rng().standard_normal((5, 2)), rng(7).random((5, 2))
-    assert isinstance(Guide()(LogEI(gp), own, near, 0.0), Guided)
-    for guide, others in ((Guide(), far), (Guide(), near[:0]), (Guide(least=1e9), near)):
-        assert guide(LogEI(gp), own, others, 0.0) is None
-
-
-@pytest.mark.parametrize(("weight", "kind"), [(0.0, LogEI), (1.0, EI), (1.0, UCB)])  # the last two are no logarithms
-def test_a_site_may_share_without_being_drawn(weight, kind):
-    (gp,) = surrogates()
-    near = 0.5 + 0.02 * rng().standard_normal((5, 2))
-    drawn = Guide(weight)(kind(gp), np.full(2, 0.5), near, 0.0)
-    X = rng(3).random((20, 2))
-    assert drawn.evidence > 2.0 and not drawn.bonus(X).any()
-    assert np.array_equal(drawn(X), kind(gp)(X)) and np.array_equal(drawn.anchors, kind(gp).anchors)
-
-
-def test_of_very_many_others_some_are_enough():
-    (gp,) = surrogates()
-    near = 0.5 + 0.02 * rng().standard_normal((1000, 2))
-    assert 16 <= len(Guide()(LogEI(gp), np.full(2, 0.5), near, 0.0).where.centres) <= 32
-
-
-def test_the_weight_fades():
-    (gp,) = surrogates()
-    near = 0.5 + 0.02 * rng().standard_normal((5, 2))
-    weights = [Guide(fade=0.1)(LogEI(gp), np.full(2, 0.5), near, progress).weight for progress in (0.0, 0.1, 0.9)]
-    assert weights == pytest.approx([1.0, 0.5, 0.1])
-
-
-@pytest.mark.parametrize(
-    "settings", [{"weight": -1.0}, {"weight": float("nan")}, {"fade": 0.0}, {"most": 0}, {"least": "a"}]
-)
-def test_a_guide_refuses_what_makes_no_sense(settings):
-    with pytest.raises(CbocError, match="a guide's"):
-        Guide(**settings)

@@ -18,7 +18,7 @@ from cboc.strategy import Strategy
 from cboc.study import Study
 from cboc.surrogate.gp import GP
 from cboc.trial import Trial
-from cboc.utility.guided import Guide, GuideLike
+from cboc.utility.guide import Guide, GuideLike
 from cboc.utility.utility import Utility
 
 

@@ -13,7 +13,7 @@ from cboc.bench.tuning import GRIDS, VARIANTS
 from cboc.consensus.gate import Gate
 from cboc.errors import CbocError, did_you_mean
 from cboc.strategy import Bayesian, default, paper
-from cboc.utility.guided import Guide
+from cboc.utility.guide import Guide
 from cboc.utility.thompson import Thompson
 
 METHODS: dict[str, Method] = {

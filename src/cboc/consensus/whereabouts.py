@@ -37,6 +37,13 @@ class Whereabouts:
         masses = log_masses(self.centres, np.array([self.width]))[0]
         return log((1.0 - self.doubt) / self.doubt / len(self.centres)) - masses
 
+    def log_ratio(self, X: Array) -> Array:
+        """l = log p/ε >= 0 at X (n, D): (n,)."""
+        squared = ((X[:, None] - self.centres) ** 2).sum(axis=2)
+        bumps = self.log_heights - 0.5 * squared / self.width**2
+        ratio: Array = np.logaddexp.reduce(np.column_stack([np.zeros(len(X)), bumps]), axis=1)
+        return ratio
+
 
 def locate(own: Array, others: Array) -> Whereabouts | None:
     """From a site's best design (D,) and those of the others (m, D), around which the bumps are; None: anywhere."""

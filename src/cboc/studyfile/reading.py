@@ -22,7 +22,7 @@ from cboc.study import RULES, Study
 from cboc.studyfile.section import AMOUNT, COUNT, FLAG, NUMBER, TEXT, TEXTS, WHOLE, Kind, Section
 from cboc.studyfile.sources import Formula, Script, Source
 from cboc.trial import Trial
-from cboc.utility.guided import Guide
+from cboc.utility.guide import Guide
 
 SURROGATES: dict[str, Callable[[], Bayesian]] = {"default": default, "paper": paper}
 STUDY_KEYS = (

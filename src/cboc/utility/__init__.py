@@ -6,14 +6,16 @@ noisy.py        EI where the best so far is itself uncertain
 confidence.py   UCB
 thompson.py     one draw from the posterior
 knowledge.py    the knowledge gradient
-guided.py       a utility drawn to where the others' best designs lie
+guide.py        what a site makes of the others' best designs
+guided.py       a utility drawn to where these lie
 maximise.py     x_k = argmax U_k, on any space, of one site or of several at once
 joint.py        the utilities of several sites as one
 discrete.py     moves between grid points and options
 """
 
 from cboc.utility.confidence import UCB
-from cboc.utility.guided import Guide, Guided
+from cboc.utility.guide import Counsel, Guide
+from cboc.utility.guided import Guided
 from cboc.utility.improvement import EI, PI, LogEI
 from cboc.utility.knowledge import KnowledgeGradient
 from cboc.utility.maximise import Effort, maximise
@@ -25,6 +27,7 @@ __all__ = [
     "EI",
     "PI",
     "UCB",
+    "Counsel",
     "Custom",
     "Effort",
     "Guide",

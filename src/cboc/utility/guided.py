@@ -1,75 +1,24 @@
 """A utility that is drawn to where the others' best designs lie.
 
     V(x)   = log U(x) + c tanh(w l(x) / c)          l(x) = log p(x)/ε >= 0     (`consensus/whereabouts.py`)
-    w      = weight / (1 + t/(fade T))              less and less
 
 The bonus is between 0 and c, so that the maximiser of V has at least e^-c of the largest utility: a design that the
-site would hardly refuse, whatever the others say. Only utilities that are logarithms are drawn: LogEI and NoisyEI.
+site would hardly refuse, whatever the others say.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from math import isfinite
-from typing import Protocol
 
 import numpy as np
 
 from cboc.arrays import Array, Owners
-from cboc.consensus.whereabouts import Whereabouts, locate
-from cboc.errors import CbocError
-from cboc.utility.improvement import LogEI
+from cboc.consensus.whereabouts import Whereabouts
 from cboc.utility.joint import Joint, join, likeness
-from cboc.utility.noisy import NoisyEI
 from cboc.utility.utility import Utility
 
 ANCHORS = 2  # of the site's own, and as many of the others'
-ENOUGH = 32  # of the others: more of them would say the same and cost more
-
-
-class Drawn(Utility, Protocol):
-    """A utility to which others have added something."""
-
-    @property
-    def evidence(self) -> float:
-        """For there being something to share, in nats."""
-
-    def bonus(self, X: Array) -> Array:
-        """What they add at X (n, D), in nats (n,)."""
-
-
-GuideLike = Callable[[Utility, Array, Array, float], Drawn | None]
-"""A site's utility, its best design (D,), those of the others (m, D), the share of its budget spent -> the utility that
-it goes by, or None where it is better off alone."""
-
-
-@dataclass(frozen=True)
-class Guide:
-    """How far a site lets itself be drawn. `weight` 0: not at all."""
-
-    weight: float = 1.0
-    fade: float = 0.1  # of the site's budget, after which the weight is halved
-    most: float = 4.0  # c, nats
-    least: float = 2.0  # nats of evidence that there is something to share, else the site works alone
-
-    def __post_init__(self) -> None:
-        for name in ("weight", "fade", "most", "least"):
-            value = getattr(self, name)
-            if not isinstance(value, int | float) or not isfinite(value) or value < 0.0:
-                raise CbocError(f"a guide's {name} is a number from 0; this is {value!r}.")
-        if not (self.fade > 0.0 and self.most > 0.0):
-            raise CbocError(f"a guide's fade and most are above 0; these are {self.fade!r} and {self.most!r}.")
-
-    def __call__(self, utility: Utility, own: Array, others: Array, progress: float) -> Guided | None:
-        """The utility of a site whose best design is `own` (D,), with those of the others (m, D) known."""
-        if len(others) == 0:
-            return None
-        where = locate(own, others[:: -(-len(others) // ENOUGH)])
-        if where is None or where.evidence < self.least:
-            return None
-        is_logarithm = isinstance(utility, LogEI | NoisyEI)
-        return Guided(utility, where, self.weight / (1.0 + progress / self.fade) if is_logarithm else 0.0, self.most)
 
 
 @dataclass(frozen=True)
@@ -83,17 +32,11 @@ class Guided:
 
     @property
     def anchors(self) -> Array:
-        if self.weight == 0.0:
-            return self.base.anchors
         return np.vstack([self.base.anchors[:ANCHORS], self.where.centres[:ANCHORS]])
 
     @property
     def warm_start(self) -> Array | None:
         return getattr(self.base, "warm_start", None)
-
-    @property
-    def evidence(self) -> float:
-        return self.where.evidence
 
     def __call__(self, X: Array) -> Array:
         return self.together([self])(X[None])[0]
