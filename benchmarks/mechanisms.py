@@ -45,6 +45,7 @@ from cboc.utility.maximise import maximise_all
 RESULTS = Path(__file__).parent / "results" / "mechanisms.jsonl"
 SEEDS = range(1000, 1005)
 NEVER = 2.0  # a gate's ratio that none passes
+PLAIN = Guide(least=2.0, agreement=-1.0)  # goes by some evidence, whatever the own outcomes say
 SCENARIOS = {
     "Levy-2": Scenario("levy-2", 10, is_displaced=True),
     "Branin": Scenario("branin", 10),
@@ -227,9 +228,9 @@ class Covariate:
 def _covariate(utility: LogEI, own: Array, others: Array, spread: float = 0.3) -> Any:
     """β by generalised least squares together with the mean, under a prior of this spread; not used if negative."""
     where = locate(own, others)
-    if where is None or where.evidence < Guide().least:
+    if where is None or where.evidence < PLAIN.least:
         return utility
-    gp, guide = utility.gp, Guided(utility, where, 1.0, Guide().most)
+    gp, guide = utility.gp, Guided(utility, where, 1.0, PLAIN.most)
     phi = guide.bonus(gp.X)
     terms = gp.inverse_root @ np.column_stack([np.ones(len(phi)), phi])
     normal = terms.T @ terms + np.diag([0.0, spread**-2])
@@ -262,20 +263,21 @@ CANDIDATES: dict[str, Candidate] = {
     "visits, gate 0.1": partial(visits, ratio=0.1),
     "covariates": covariates,
     "covariates, mix": partial(covariates, ratio=0.1),
-    "guide": partial(guided, guide=Guide(agreement=-1.0)),
-    "guide, mix": partial(guided, guide=Guide(agreement=-1.0), ratio=0.1),
-    "guide, mix, doubtful 0.5": partial(guided, guide=Guide(agreement=-1.0), ratio=0.1, doubtful=0.5),
-    "guide, mix by evidence": partial(guided, guide=Guide(agreement=-1.0), ratio=0.1, doubtful=NEVER),
-    "by evidence, gate 0.5": partial(guided, guide=Guide(agreement=-1.0), ratio=0.5, doubtful=NEVER),
-    "by evidence, weight 0.5": partial(guided, guide=Guide(0.5, agreement=-1.0), ratio=0.1, doubtful=NEVER),
-    "by evidence, weight 2": partial(guided, guide=Guide(2.0, agreement=-1.0), ratio=0.1, doubtful=NEVER),
-    "by evidence, most 2": partial(guided, guide=Guide(most=2.0, agreement=-1.0), ratio=0.1, doubtful=NEVER),
-    "by evidence, most 8": partial(guided, guide=Guide(most=8.0, agreement=-1.0), ratio=0.1, doubtful=NEVER),
-    "by evidence, least 0": partial(guided, guide=Guide(least=0.0, agreement=-1.0), ratio=0.1, doubtful=NEVER),
-    "by evidence, least 4": partial(guided, guide=Guide(least=4.0, agreement=-1.0), ratio=0.1, doubtful=NEVER),
-    "by evidence, fade 0.3": partial(guided, guide=Guide(fade=0.3, agreement=-1.0), ratio=0.1, doubtful=NEVER),
-    "by evidence and agreement": partial(guided, guide=Guide(), ratio=0.1, doubtful=NEVER),
-    "by evidence, agreement 0.3": partial(guided, guide=Guide(agreement=0.3), ratio=0.1, doubtful=NEVER),
+    "guide": partial(guided, guide=PLAIN),
+    "guide, mix": partial(guided, guide=PLAIN, ratio=0.1),
+    "guide, mix, doubtful 0.5": partial(guided, guide=PLAIN, ratio=0.1, doubtful=0.5),
+    "guide, mix by evidence": partial(guided, guide=PLAIN, ratio=0.1, doubtful=NEVER),
+    "by evidence, gate 0.5": partial(guided, guide=PLAIN, ratio=0.5, doubtful=NEVER),
+    "by evidence, weight 0.5": partial(guided, guide=replace(PLAIN, weight=0.5), ratio=0.1, doubtful=NEVER),
+    "by evidence, weight 2": partial(guided, guide=replace(PLAIN, weight=2.0), ratio=0.1, doubtful=NEVER),
+    "by evidence, most 2": partial(guided, guide=replace(PLAIN, most=2.0), ratio=0.1, doubtful=NEVER),
+    "by evidence, most 8": partial(guided, guide=replace(PLAIN, most=8.0), ratio=0.1, doubtful=NEVER),
+    "by evidence, least 0": partial(guided, guide=replace(PLAIN, least=0.0), ratio=0.1, doubtful=NEVER),
+    "by evidence, least 4": partial(guided, guide=replace(PLAIN, least=4.0), ratio=0.1, doubtful=NEVER),
+    "by evidence, fade 0.3": partial(guided, guide=replace(PLAIN, fade=0.3), ratio=0.1, doubtful=NEVER),
+    "by evidence and agreement": partial(guided, guide=replace(PLAIN, agreement=0.0), ratio=0.1, doubtful=NEVER),
+    "by evidence, agreement 0.3": partial(guided, guide=replace(PLAIN, agreement=0.3), ratio=0.1, doubtful=NEVER),
+    "chosen": partial(guided, guide=Guide(), ratio=0.1, doubtful=NEVER),
 }
 
 

@@ -483,6 +483,34 @@ def process(*arguments):
                 started.kill()
 
 
+INTERRUPTED_AT = """
+import os, runpy, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)
+class Finder:
+    def find_spec(self, name, *_):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+runpy.run_module("cboc", run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("module", ["cboc.cli.app", "cboc.cli.bench", "rich.console"])
+def test_ctrl_c_while_the_command_is_being_loaded_is_quiet(module):
+    code = INTERRUPTED_AT.format(module=module)
+    ran = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True, timeout=120)
+    assert (ran.returncode, ran.stdout, ran.stderr) == (130, "", "")
+
+
+def test_ctrl_c_in_a_command_with_nothing_to_say_about_it_is_quiet(monkeypatch):
+    def interrupt(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("cboc.cli.app.Run", interrupt)
+    result = call("best", "anything")
+    assert (result.exit_code, result.output) == (130, "")
+
+
 def wait_for_lines(journal, count):
     deadline = time.monotonic() + 60
     while not journal.exists() or journal.read_bytes().count(b"\n") < count:

@@ -15,7 +15,7 @@ def bowl(design, centre=0.3):
 
 
 def make(sites=("x", "y"), horizon=6, initial=4, space=SPACE, site_options=None, **options):
-    study = Study(space, sites, horizon, **options)
+    study = Study(space, sites, horizon, **({"shares_best": False} | options))  # the paper's rounds, unless asked
     ledger = Ledger(study)
     each = {"direction": "minimise", "initial": initial, "seed": 1} | (site_options or {})
     return [Site(study, name, ledger, **each) for name in sites]

@@ -63,3 +63,9 @@ def test_a_wrong_agreement_is_refused_in_one_sentence(options, complaint):
     given = {"space": SPACE, "sites": ["a", "b"], "horizon": 10} | options
     with pytest.raises(CbocError, match=complaint):
         Study(**given)
+
+
+def test_best_designs_are_shared_unless_everybody_works_alone():
+    assert Study(SPACE, ["a", "b"], 3).shares_best and Study(SPACE, ["a", "b"], 3, rule="leader").shares_best
+    assert not Study(SPACE, ["a", "b"], 3, rule="identity").shares_best
+    assert Study(SPACE, ["a", "b"], 3, rule="identity", shares_best=True).shares_best

@@ -45,7 +45,7 @@ def write(tmp_path, monkeypatch):
 def test_the_template_is_a_study_of_four_labs_with_different_problems(write):
     file = read(write(template()))
     assert file.study.sites == ("lab-a", "lab-b", "lab-c", "lab-d")
-    assert file.gate.ratio == 0.5 and isinstance(file.study.rule, Uniform)
+    assert file.gate.ratio == 0.1 and file.study.shares_best and isinstance(file.study.rule, Uniform)
     design = {"x1": 0.3, "x2": -1.0, "x3": 2.0, "x4": 0.0}
     assert len({file.experiments[site](design) for site in file.study.sites}) == 4
 

@@ -1,6 +1,17 @@
 """`python -m cboc` is the command `cboc`."""
 
-from cboc.cli.app import main
+import sys
+
+
+def main() -> None:
+    """The command; Ctrl-C while its parts are being loaded ends it as quietly as later."""
+    try:
+        from cboc.cli.app import main as command
+
+        command()
+    except KeyboardInterrupt:
+        sys.exit(130)
+
 
 if __name__ == "__main__":
     main()

@@ -456,7 +456,7 @@ def _think_alike(sites: list[Site]) -> list[Thought]:
     for site, counsel in zip(sites, counsels, strict=True):
         site._utility = (len(site.trials), counsel.utility)
     found = maximise_all([counsel.utility for counsel in counsels], space, rngs)
-    is_guided = first.study.shares_best
+    is_guided = bool(first.study.shares_best)
     return [_thought(counsel, x, is_guided) for counsel, (x, _) in zip(counsels, found, strict=True)]
 
 

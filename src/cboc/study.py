@@ -33,8 +33,8 @@ class Study:
 
     `horizon` is the number of rounds T; a site with a budget of its own goes by that. `rule` and `graph` are names or
     values: a rule is any function of a `Round`, a graph any list of pairs of site names. With `shares_best` the sites
-    tell each other their best design so far, never how good it is. `quorum` is how many sites must be in before a round
-    may be closed without the rest.
+    tell each other their best design so far, never how good it is: the default, unless everybody works alone. `quorum`
+    is how many sites must be in before a round may be closed without the rest.
     """
 
     space: Space
@@ -43,7 +43,7 @@ class Study:
     rule: Rule | str = "uniform"
     graph: str | Sequence[tuple[str, str]] = "complete"
     budgets: Mapping[str, int] = field(default_factory=dict)
-    shares_best: bool = False
+    shares_best: bool | None = None
     quorum: int = 1
     name: str = "study"
 
@@ -68,6 +68,8 @@ class Study:
             raise CbocError(f"a rule is a name or a function of a Round, such as Uniform(); {self.rule!r} is neither.")
         if isinstance(self.rule, Fixed) and len(self.rule.matrix) != len(self.sites):
             raise CbocError(f"the fixed matrix is for {len(self.rule.matrix)} sites; this study has {len(self.sites)}.")
+        if self.shares_best is None:
+            object.__setattr__(self, "shares_best", not isinstance(self.rule, Identity))
         self._check_graph()
 
     def _check_sites(self) -> None:

@@ -109,11 +109,48 @@ def test_the_honest_rows(here, monkeypatch):
     assert (here / "o/honest-default.png").exists()
 
 
-def test_theory_in_runs(here, monkeypatch):
+def test_theory_in_runs_shown_and_verified(here, monkeypatch):
     monkeypatch.setattr(bench.theory, "SCENARIOS", (Scenario("branin", 2, Kind.SAME, rounds=8),))
     result = cboc("bench", "theory", "--seeds", 1, "--out", "o")
     assert result.exit_code == 0, result.stderr
     assert "slope of log R" in result.stdout and (here / "o/theory.png").exists()
+    made = {path.name: path.read_bytes() for path in (here / "o").glob("theory.*")}
+    for name in ("txt", "md", "tex", "png"):
+        (here / f"o/theory.{name}").unlink()
+    assert cboc("bench", "show", "o").stdout == result.stdout
+    assert {path.name: path.read_bytes() for path in (here / "o").glob("theory.*")} == made
+    verified = cboc("bench", "verify", "o", "--rows", 2, "--workers", 1)
+    assert verified.exit_code == 0 and "2 of 2 rows are the same bit for bit" in verified.stdout
+    path = here / "o/theory.jsonl"
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    path.write_text("".join(json.dumps(row | {"regret": [0.5] * 8}) + "\n" for row in rows[:1]))
+    changed = cboc("bench", "verify", "o")
+    assert changed.exit_code == 1 and "differs: theory: branin K=2 same T=8" in changed.stdout
+
+
+def test_results_of_the_tuning_are_shown_as_such(here, monkeypatch):
+    monkeypatch.setattr(bench.tuning, "SCENARIOS", (Scenario("branin", 2, rounds=1),))
+    variants = ("cboc-u-gated: ratio 0.1", "cboc-l-gated: ratio 0.1")
+    monkeypatch.setattr(bench.tuning, "VARIANTS", {name: bench.tuning.VARIANTS[name] for name in variants})
+    result = cboc("bench", "tune", "--out", "o", "--workers", 1)
+    assert result.exit_code == 0, result.stderr
+    (here / "o/tuning.md").unlink()
+    assert cboc("bench", "show", "o").stdout == result.stdout
+    assert (here / "o/tuning.md").exists() and not (here / "o/run.md").exists()
+
+
+@pytest.mark.usefixtures("here")
+def test_few_seeds_have_a_table_too(monkeypatch):
+    """No row has seeds enough for a score."""
+    rows = [Scenario("levy-2", 2, is_displaced=True, rounds=1)]
+    monkeypatch.setattr(bench, "HONEST", rows)
+    monkeypatch.setattr(bench.report, "HONEST", {"displaced": rows})
+    honest = cboc("bench", "honest", "--quick", "--method", "random", "--out", "honest")
+    assert "The displaced rows in full" in honest.stdout and "displaced levy-2 K=2 T=1" in honest.stdout
+    monkeypatch.setattr(bench, "QUICK", (Scenario("levy-2", 5, Kind.SAME),))
+    monkeypatch.setattr(bench, "illustrate", lambda seed, surrogates: bench_illustrate(seed, surrogates, rounds=3))
+    more = ("--method", "random", "--seeds", 1, "--surrogate", "default", "--out", "paper")
+    assert "Table 1 in full, default surrogate" in cboc("bench", "paper", "--quick", *more).stdout
 
 
 def test_verify_finds_a_row_that_was_changed(here):
@@ -140,7 +177,24 @@ def test_bad_input_is_one_sentence(here):
     (here / "o/edition.json").write_text('{"edition": 0}')
     assert "was written by edition 0" in one_sentence(cboc(*SMALL, "--out", "o"))
     (here / "file").write_text("")
-    assert "file" in one_sentence(cboc(*SMALL, "--out", "file"))
+    for command in ((*SMALL, "--out", "file"), ("bench", "show", "file"), ("bench", "theory", "--out", "file/below")):
+        assert "results live in a directory, but file is a file; give another path" in one_sentence(cboc(*command))
+    assert "--out is a directory for the results" in one_sentence(cboc(*SMALL, "--out", ""))
+    assert list(here.glob("*.jsonl")) == []
+
+
+def test_a_dimension_that_a_family_does_not_have_is_one_sentence():
+    assert "levy has 1 to 100 dimensions, but '0' came; try 'levy-2'." in one_sentence(cboc("bench", "run", "levy-0"))
+    for name in ("levy-101", "levy-²", "levy-x", "levy-" + "9" * 5000):
+        assert "1 to 100 dimensions" in " ".join(cboc("bench", "run", name).stderr.split())
+    assert "rosenbrock has 2 to 100 dimensions" in one_sentence(cboc("bench", "run", "rosenbrock-0"))
+
+
+@pytest.mark.usefixtures("here")
+@pytest.mark.parametrize("command", [("paper",), ("honest",), ("run", "levy-2"), ("theory",)])
+def test_too_many_seeds_are_refused_at_once(command):
+    sentence = one_sentence(cboc("bench", *command, "--seeds", 100_000_000))
+    assert sentence == "a benchmark has up to 10000 seeds, but 100000000 came; give fewer."
 
 
 def test_nothing_is_lost_when_the_run_is_killed(here):

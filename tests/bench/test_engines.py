@@ -237,6 +237,20 @@ def test_an_address_where_nobody_answers_is_one_sentence(work, name, scheme, cap
     assert capfd.readouterr() == ("", "")
 
 
+@pytest.mark.parametrize("scheme", ["tls", "ucx", "http", "wss", "nonsense"])
+def test_an_address_that_dask_cannot_use_is_one_sentence(scheme):
+    """In a process of its own: a client that was never open complains when Python ends."""
+    code = (
+        "from cboc.bench.engines import engine; import engine_work as work\n"
+        f"try: list(engine('dask', address='{scheme}://127.0.0.1:9')(work.draw, [work.Job(0)]))\n"
+        "except Exception as error: print(type(error).__name__, error)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    assert ran.stderr == ""
+    (line,) = ran.stdout.splitlines()
+    assert line.startswith(f"CbocError no Dask scheduler answers at {scheme}://127.0.0.1:9 (")
+
+
 @pytest.mark.parametrize(("name", "package"), [("dask", "distributed"), ("ray", "ray"), ("ray", "joblib")])
 def test_a_missing_package_names_the_extra(monkeypatch, name, package):
     monkeypatch.setitem(sys.modules, package, None)

@@ -123,6 +123,56 @@ def test_harm_leaves_out_the_sites_with_nothing_to_find():
     assert summary.cell(SCENARIO, "default", "cboc-u").harm == pytest.approx(1.0)
 
 
+def test_who_is_helped_is_counted_as_who_is_harmed():
+    alone, together = np.full(10, 0.5), np.full(10, 0.5)
+    together[:3], together[3], alone[6:], together[6:] = 0.52, 0.4, 1.0, 1.0  # the last four are flat
+    cell = Summary([row("individual", 0, alone, flat=4), row("cboc-u", 0, together, flat=4)]).cell(
+        SCENARIO, "default", "cboc-u"
+    )
+    assert cell.benefit == pytest.approx(3 / 6) and cell.harm == pytest.approx(1 / 6)
+
+
+def test_regret_stands_beside_that_of_working_alone():
+    areas = [0.5, 0.6, 0.7, 0.6, 0.6]  # the regret of these rows too
+    summary = Summary(
+        [
+            *(row("individual", seed, 0.5, area) for seed, area in enumerate(areas)),
+            *(row("cboc-u", seed, 0.7, area - 0.1) for seed, area in enumerate(areas)),
+            *(row("random", seed, 0.4, area + 0.1) for seed, area in enumerate(areas)),
+        ]
+    )
+    scores = report.score_sheet(summary, [SCENARIO], "default", "one row")
+    assert scores.columns[9:] == ("regret: lower", "unclear", "higher", "harmed", "helped")
+    assert {line[0]: line[9:] for line in scores.rows} == {
+        "cboc-u": ("1", "0", "0", "0 %", "100 %"),
+        "random": ("0", "0", "1", "100 %", "0 %"),
+    }
+    details = report.detail_sheet(summary, [SCENARIO], "default", "")
+    lines = {line[1]: dict(zip(details.columns, line, strict=True)) for line in details.rows}
+    assert lines["cboc-u"]["regret - alone, 95 %"] == "-0.10 (-0.10, -0.10)"
+    assert lines["cboc-u"]["helped"] == "100 %" and lines["cboc-u"]["regret"] == "0.50"
+    assert lines["individual"]["regret - alone, 95 %"] == lines["individual"]["helped"] == "–"
+
+
+def test_the_papers_tables_say_what_their_errors_are():
+    sheet = report.published_sheet(Summary(rows("cboc-l", [0.8, 0.82])), paper.TABLES[1], "default")
+    assert "±: the standard error over seeds." in sheet.notes
+
+
+def test_notes_of_the_text_are_as_wide_as_a_page():
+    sheet = Sheet("Title", ("", "x"), (("one", "1"),), ("many words " * 60, "Short."))
+    lines = write([sheet], Writing.TEXT).splitlines()
+    assert max(map(len, lines)) <= 120 and lines[-1] == "Short."
+    assert " ".join(lines[5:-1]) == ("many words " * 60).strip()
+    assert "many words " * 50 in write([sheet], Writing.MARKDOWN)
+
+
+def test_an_unfinished_tuning_has_its_table():
+    scenario, variant = tuning.SCENARIOS[1], "fts: exponent 2, lengthscale 0.25, noise 0.01"
+    (line,) = report.tuning_sheet(Summary([row(variant, 1000, 0.5, scenario=scenario)]), "default").rows
+    assert line == (variant, "–", "0.500", "–", "–")
+
+
 def test_flat_sites_are_reported():
     scenario = Scenario("hartmann-6", 10)
     summary = Summary([row("cboc-l", seed, 1.0, scenario=scenario, flat=4) for seed in range(2)])

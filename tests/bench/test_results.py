@@ -1,5 +1,6 @@
 import json
 import os
+from pathlib import Path
 
 import pytest
 
@@ -8,8 +9,10 @@ from cboc.bench.job import work as real_work
 from cboc.bench.results import COSTS, EDITION, MARK, Results
 from cboc.bench.runner import jobs_of, run
 from cboc.bench.scenario import Scenario
+from cboc.bench.theory import Course, Inquiry
 from cboc.errors import CbocError
 
+EVIDENCE = Path(__file__).parents[2] / "evidence"
 SCENARIO = Scenario("levy-2", 2, rounds=3)
 JOBS = jobs_of([SCENARIO], ["random", "individual"], ["default"], range(3))
 
@@ -124,7 +127,10 @@ def test_other_numbers_of_rounds_live_in_one_directory(tmp_path):
 @pytest.mark.parametrize(
     "damage",
     [{"final": ["a", "b"]}, {"curve": [0.1]}, {"final": []}, {"final": [float("nan")] * 2}, {"final": [0.9, 5]},
-     {"flat": None}, {"seed": "0"}, {"noise": None}, {"regret": [0.1, float("inf")]}],
+     {"flat": None}, {"seed": "0"}, {"noise": None}, {"regret": [0.1, float("inf")]},
+     {"is_displaced": "no"}, {"final": ["0.5", "0.5"]}, {"seed": True}, {"sites": 2.0}, {"flat": 1.5}, {"flat": True},
+     {"noise": True}, {"noise": 10**400}, {"final": [True, True]}, {"final": [-1e308, 0.5]}, {"final": "ab"},
+     {"regret": [1e308, 1e308]}, {"final": [10**400, 0]}, {"rounds": 3.0}, {"problem": 5}, {"method": []}],
 )  # fmt: skip
 def test_a_line_that_no_run_has_written_is_named(tmp_path, damage):
     run(work, JOBS[:1], Results(tmp_path, Row), in_order)
@@ -132,6 +138,67 @@ def test_a_line_that_no_run_has_written_is_named(tmp_path, damage):
     path.write_text(json.dumps(json.loads(path.read_text()) | damage) + "\n")
     with pytest.raises(CbocError, match="line 1 of .*results.jsonl"):
         Results(tmp_path, Row)
+
+
+def course(job):
+    return Course(job, (0.5,) * 3, (0.1,) * 3, (0.0,) * 3).to_json(), 0.1
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [{"regret": [float("nan")] * 3}, {"blur": [0.1] * 4}, {"spread": ["a", "b", "c"]}, {"spread": [True] * 3},
+     {"regret": [1e308] * 3}, {"blur": [-0.1] * 3}, {"method": "cboc"}, {"method": 3}, {"seed": "x"}, {"seed": True},
+     {"rounds": 4}, {"sites": "5"}],
+)  # fmt: skip
+def test_a_course_that_no_run_has_written_is_named(tmp_path, damage):
+    job = Inquiry(SCENARIO, "cboc-u", 0)
+    run(course, [job], Results(tmp_path, Course, "theory"), in_order)
+    path = tmp_path / "theory.jsonl"
+    assert list(Results(tmp_path, Course, "theory").rows) == [job]
+    path.write_text(json.dumps(json.loads(path.read_text()) | damage) + "\n")
+    with pytest.raises(CbocError, match="line 1 of .*theory.jsonl"):
+        Results(tmp_path, Course, "theory")
+
+
+def test_two_different_results_of_one_job_are_refused_and_stay(tmp_path):
+    run(work, JOBS, Results(tmp_path, Row), in_order)
+    path = tmp_path / "results.jsonl"
+    lines = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([*lines, lines[1]]))
+    assert len(Results(tmp_path, Row).rows) == len(JOBS)
+    waiting = Results(tmp_path, Row)
+    path.write_text("".join([*lines, lines[1].replace("1.5", "1.25")]))
+    before = path.read_bytes()
+    with pytest.raises(CbocError, match=r"lines 2 and 7 of .*results.jsonl are two different results of one run"):
+        Results(tmp_path, Row)
+    with pytest.raises(CbocError, match="lines 2 and 7"), waiting.writing():
+        pass
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "garbage", [b"{", b"", b"\xff\xfe", b"[1]", b'{"job": 1, "cpu": 2}', b'{"job": "a", "cpu": "b"}']
+)
+def test_garbage_among_the_costs_keeps_nobody_from_the_results(tmp_path, garbage):
+    run(work, JOBS, Results(tmp_path, Row), in_order)
+    with (tmp_path / COSTS).open("ab") as file:
+        file.write(garbage + b"\n" + b'{"job": "cut')
+    results = Results(tmp_path, Row)
+    assert len(results.rows) == len(results.costs) == len(JOBS)
+
+
+@pytest.mark.parametrize("path", ["file", "file/below"])
+def test_a_file_in_place_of_the_directory_is_one_sentence(tmp_path, path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(CbocError, match="results live in a directory, but .*/file is a file; give another path"):
+        Results(tmp_path / path, Row)
+
+
+def test_the_committed_rows_come_back_byte_for_byte():
+    for folder, kind, name in (("", Row, "results"), ("tuning", Row, "results"), ("theory", Course, "theory")):
+        results = Results(EVIDENCE / folder, kind, name)
+        lines = [json.dumps(row.to_json(), separators=(",", ":")) + "\n" for row in results.rows.values()]
+        assert "".join(lines) == results.path.read_text(encoding="utf-8")
 
 
 def test_costs_are_kept_apart(tmp_path):

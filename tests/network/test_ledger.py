@@ -158,7 +158,7 @@ def test_best_designs_go_to_those_who_may_hear_them():
 
 def test_a_best_design_that_nobody_asked_for_is_refused():
     with pytest.raises(CbocError, match="does not share best designs; site 'a' sent one"):
-        Ledger(Study(SPACE, ("a", "b"), 3)).submit(Proposal("a", 0, (0.5, 0.5), best=(0.5, 0.5)))
+        Ledger(study(("a", "b"), shares_best=False)).submit(Proposal("a", 0, (0.5, 0.5), best=(0.5, 0.5)))
 
 
 @settings(max_examples=40, deadline=None)

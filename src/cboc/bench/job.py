@@ -19,6 +19,7 @@ from cboc.bench.scenario import Kind, Scenario, Trouble
 from cboc.errors import CbocError
 
 DIGITS, CURVE_DIGITS = 6, 4  # of the numbers per site, and of those per round
+BEYOND = 1e9  # no Gap is so far below 0, no regret so far from it: more would only overflow in a mean
 
 
 @dataclass(frozen=True, order=True)
@@ -33,13 +34,12 @@ class Job:
     def __post_init__(self) -> None:
         method(self.method)
         surrogate(self.surrogate)
-        if self.scenario.trouble is not None and not isinstance(method(self.method), Consensus):
+        if self.scenario.trouble is not None and not knows_trouble(self.method):
             raise CbocError(
                 f"'{self.method}' has all sites in all rounds, without failures; for a scenario with "
                 f"'{self.scenario.trouble}' choose individual or a consensus, such as cboc-u-gated."
             )
-        if not isinstance(self.seed, int) or self.seed < 0:
-            raise CbocError(f"a seed is a whole number from 0; {self.seed!r} came.")
+        check_seed(self.seed)
 
     @property
     def name(self) -> str:
@@ -49,6 +49,36 @@ class Job:
     def size(self) -> int:
         """Experiments: a rough measure of what it costs."""
         return self.scenario.sites * self.scenario.horizon
+
+
+def knows_trouble(name: str) -> bool:
+    """Whether a method can go on without a site or a result: those that run our own rounds."""
+    return isinstance(method(name), Consensus)
+
+
+def check_seed(seed: object) -> None:
+    if type(seed) is not int or seed < 0:
+        raise CbocError(f"a seed is a whole number from 0; {seed!r} came.")
+
+
+def scenario_of(row: dict[str, Any]) -> Scenario:
+    """The part of a row that says what was run."""
+    return Scenario(
+        row["problem"],
+        row["sites"],
+        Kind(row["kind"]),
+        row["is_displaced"],
+        row["noise"],
+        row.get("rounds"),
+        Trouble(row["trouble"]) if "trouble" in row else None,
+    )
+
+
+def numbers(values: object) -> tuple[float, ...]:
+    """A list of JSON as it is, if it holds numbers only: neither words nor true and false."""
+    if not isinstance(values, list) or not all(type(value) in (int, float) for value in values):
+        raise ValueError("no list of numbers")
+    return tuple(values)
 
 
 @dataclass(frozen=True)
@@ -66,11 +96,13 @@ class Row:
         """A ValueError for what no run can have left."""
         sites, rounds = self.job.scenario.sites, self.job.scenario.horizon
         lengths = (len(self.curve), len(self.final), len(self.area), len(self.regret))
-        if lengths != (rounds + 1, sites, sites, sites) or not 0 <= self.flat <= sites:
+        if lengths != (rounds + 1, sites, sites, sites):
             raise ValueError(f"a row of {self.job.name} has another shape")
-        gaps = np.array([*self.curve, *self.final, *self.area], dtype=float)
-        if not (np.isfinite(gaps).all() and np.isfinite(self.regret).all() and (gaps <= 1.0).all()):
-            raise ValueError(f"a Gap of {self.job.name} is no number up to 1")
+        if type(self.flat) is not int or not 0 <= self.flat <= sites:
+            raise ValueError(f"{self.job.name} has 0 to {sites} flat sites")
+        gaps, regrets = np.array([*self.curve, *self.final, *self.area]), np.abs(self.regret)
+        if not ((gaps >= -BEYOND) & (gaps <= 1.0)).all() or not (regrets <= BEYOND).all():  # NaN is neither
+            raise ValueError(f"a Gap of {self.job.name} is no number up to 1, or a regret is beyond all measure")
 
     def to_json(self) -> dict[str, Any]:
         scenario = {key: value for key, value in asdict(self.job.scenario).items() if value is not None}
@@ -86,17 +118,9 @@ class Row:
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Row:
-        scenario = Scenario(
-            row["problem"],
-            row["sites"],
-            Kind(row["kind"]),
-            row["is_displaced"],
-            row["noise"],
-            row.get("rounds"),
-            Trouble(row["trouble"]) if "trouble" in row else None,
-        )
-        job = Job(scenario, row["surrogate"], row["method"], row["seed"])
-        return cls(job, tuple(row["curve"]), tuple(row["final"]), tuple(row["area"]), tuple(row["regret"]), row["flat"])
+        job = Job(scenario_of(row), row["surrogate"], row["method"], row["seed"])
+        curve, final, area, regret = (numbers(row[name]) for name in ("curve", "final", "area", "regret"))
+        return cls(job, curve, final, area, regret, row["flat"])
 
 
 def work(job: Job) -> tuple[dict[str, Any], float]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from cboc.bench import tuning
-from cboc.bench.paper import COLUMNS, DISPLACED, FURTHER, SCENARIOS, TABLES, PaperTable
+from cboc.bench.paper import COLUMNS, DISPLACED, FURTHER, LIFE, SCENARIOS, TABLES, PaperTable
 from cboc.bench.scenario import Scenario
 from cboc.bench.sheet import Sheet
 from cboc.bench.summary import ALONE, ALONE_TS, Cell, Summary, estimate
@@ -16,7 +16,9 @@ from cboc.metrics import Paired
 from cboc.problems.synthetic import problem
 
 NOTHING = "–"
-HONEST = {"displaced": DISPLACED, "further": FURTHER}
+ERRORS = "±: the standard error over seeds."
+HONEST = {"displaced": DISPLACED, "further": FURTHER, "real-life": LIFE}
+OURS = "cboc"  # the library's default
 SAMPLERS = ("fts", "fts-de", "dp-fts-de")  # Thompson sampling: compared with Thompson sampling alone as well
 CLAIMS = (
     ("cboc-l", "individual"),
@@ -35,15 +37,28 @@ DETAILS = (
     "worst site",
     "worst - alone, 95 %",
     "harmed",
+    "helped",
     "rounds",
     "regret",
+    "regret - alone, 95 %",
+)
+SCORES = (
+    *("", "rows", "seeds"),
+    *("final: above", "unclear", "below"),
+    *("area: above", "unclear", "below"),
+    *("regret: lower", "unclear", "higher"),
+    *("harmed", "helped"),
+)
+SHARES = (
+    "Harmed, helped: the share of sites that end more than 0.01 below, and above, the same site alone; "
+    "flat ones are left out."
 )
 LEGEND = (
     "Gap: the share of the way from the best initial outcome to the optimum; area: its mean over the rounds; ±: the "
     "standard error over seeds. Differences are paired by seed, with 95 % confidence intervals. Alone: individual, or "
-    "what a row says after 'against'. Harmed: the share of sites that end more than 0.01 below the same site alone. "
+    f"what a row says after 'against'. {SHARES} "
     "Rounds: when the mean curve, and that of working alone, are where working alone ends. "
-    "Regret: cumulative, in units of the distance between a problem's median value and its optimum."
+    "Regret: cumulative, in units of the distance between a problem's median value and its optimum; lower is better."
 )
 
 
@@ -84,18 +99,18 @@ def honest_details(summary: Summary, surrogates: Sequence[str]) -> list[Sheet]:
 
 
 def published_sheet(summary: Summary, table: PaperTable, surrogate: str) -> Sheet:
-    """The paper's table: our mean final Gap, and the paper's in brackets."""
-    rows, notes = [], []
+    """The paper's table: our mean final Gap, and the paper's in brackets; the library's default in the last column."""
+    rows, notes = [], [ERRORS]
     for scenario, published in table.rows.items():
-        cells = [summary.cell(scenario, surrogate, method) for method in COLUMNS]
-        if not any(cells):
+        cells = {method: summary.cell(scenario, surrogate, method) for method in (*COLUMNS, OURS)}
+        if not any(cells[method] for method in COLUMNS):
             continue
-        numbers = [_beside(cell, published.get(method)) for method, cell in zip(COLUMNS, cells, strict=True)]
-        rows.append((scenario.name, _span(len(cell.rows) for cell in cells if cell), *numbers))
-        notes += _flat_notes(scenario, cells)
+        numbers = [_beside(cell, published.get(method)) for method, cell in cells.items()]
+        rows.append((scenario.name, _span(len(cell.rows) for cell in cells.values() if cell), *numbers))
+        notes += _flat_notes(scenario, cells.values())
     heads = [f"{theirs}" if method != "fts-de" else "FTS-DE [FedBO]" for method, theirs in COLUMNS.items()]
     title = f"Table {table.number}. {table.title}: mean final Gap, {surrogate} surrogate; in brackets the paper's"
-    return Sheet(title, ("", "seeds", *heads), tuple(rows), tuple(notes))
+    return Sheet(title, ("", "seeds", *heads, f"{OURS}, the default"), tuple(rows), tuple(notes))
 
 
 def _span(counts: Iterable[int]) -> str:
@@ -116,7 +131,7 @@ def _flat_notes(scenario: Scenario, cells: Iterable[Cell | None]) -> list[str]:
         return []
     return [
         f"{scenario.name}: the function of {most.flat} of {most.finals.size} sites is flat inside the box; their Gap "
-        "counts as 1 for every method, and they are left out of the harmed."
+        "counts as 1 for every method, and they are left out of the harmed and the helped."
     ]
 
 
@@ -141,28 +156,35 @@ def _compared(summary: Summary, scenario: Scenario, surrogate: str) -> Iterator[
 
 
 def _details(cell: Cell, name: str) -> tuple[str, ...]:
-    regret = f"{cell.regret.mean:.2f}"
-    if name == ALONE or not cell.alone:
-        none = NOTHING
-        return str(cell.final), str(cell.area), none, none, str(cell.worst), none, none, _rounds(cell), regret
+    compared = _comparison(cell) if name != ALONE and cell.alone else (NOTHING,) * 6
+    gain, area_gain, worst_gain, harmed, helped, regret_gain = compared
     return (
-        str(cell.final),
-        str(cell.area),
-        _difference(cell.gain),
-        _difference(cell.area_gain),
-        str(cell.worst),
-        _difference(cell.worst_gain),
-        f"{100 * cell.harm:.0f} %",
-        _rounds(cell),
-        regret,
+        *(str(cell.final), str(cell.area), gain, area_gain),
+        *(str(cell.worst), worst_gain, harmed, helped),
+        *(_rounds(cell), f"{cell.regret.mean:.2f}", regret_gain),
     )
 
 
-def _difference(pair: Paired) -> str:
+def _comparison(cell: Cell) -> tuple[str, ...]:
+    return (
+        _difference(cell.gain),
+        _difference(cell.area_gain),
+        _difference(cell.worst_gain),
+        _percent(cell.harm),
+        _percent(cell.benefit),
+        _difference(cell.regret_gain, digits=2),
+    )
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _difference(pair: Paired, digits: int = 3) -> str:
     if pair.seeds < 2:
-        return f"{pair.difference:+.3f}"
+        return f"{pair.difference:+.{digits}f}"
     low, high = pair.interval
-    return f"{pair.difference:+.3f} ({low:+.3f}, {high:+.3f})"
+    return f"{pair.difference:+.{digits}f} ({low:+.{digits}f}, {high:+.{digits}f})"
 
 
 def _rounds(cell: Cell) -> str:
@@ -177,7 +199,8 @@ def score_sheet(summary: Summary, scenarios: Sequence[Scenario], surrogate: str,
     compared: dict[str, list[Cell]] = {}
     notes = [
         f"Counted are rows with at least {ENOUGH} seeds. Intervals are of each row by itself: where nothing differs, "
-        "1 in 40 is above by chance, and 1 in 40 below."
+        "1 in 40 is above by chance, and 1 in 40 below. Regret: cumulative; lower is better.",
+        SHARES,
     ]
     for scenario in scenarios:
         cells = dict(_compared(summary, scenario, surrogate))
@@ -186,14 +209,15 @@ def score_sheet(summary: Summary, scenarios: Sequence[Scenario], surrogate: str,
                 compared.setdefault(name, []).append(cell)
         notes += _flat_notes(scenario, cells.values())
     rows = []
-    for name in compared:
-        finals, areas = zip(*((cell.gain, cell.area_gain) for cell in compared[name]), strict=True)
-        harm = sum(cell.harm for cell in compared[name]) / len(compared[name])
-        counts = (str(len(compared[name])), _span(len(cell.alone) for cell in compared[name]))
-        rows.append((name, *counts, *_score(finals), *_score(areas), f"{100 * harm:.0f} %"))
-    head = ("", "rows", "seeds", "final: above", "unclear", "below", "area: above", "unclear", "below", "harmed")
+    for name, cells_of in compared.items():
+        counts = (str(len(cells_of)), _span(len(cell.alone) for cell in cells_of))
+        finals, areas = _score([cell.gain for cell in cells_of]), _score([cell.area_gain for cell in cells_of])
+        higher, unclear, lower = _score([cell.regret_gain for cell in cells_of])
+        harm = sum(cell.harm for cell in cells_of) / len(cells_of)
+        benefit = sum(cell.benefit for cell in cells_of) / len(cells_of)
+        rows.append((name, *counts, *finals, *areas, lower, unclear, higher, _percent(harm), _percent(benefit)))
     title = f"Against working alone, {which}, {surrogate} surrogate: 95 % intervals above, around or below zero"
-    return Sheet(title, head, tuple(rows), tuple(notes))
+    return Sheet(title, SCORES, tuple(rows), tuple(notes))
 
 
 def claims_sheet(summary: Summary, surrogate: str) -> Sheet:
@@ -222,10 +246,10 @@ def tuning_sheet(summary: Summary, surrogate: str) -> Sheet:
     rows = []
     for variant in tuning.VARIANTS:
         cells = [summary.cell(scenario, surrogate, variant) for scenario in tuning.SCENARIOS]
-        if all(cells):
-            areas = [cell.area for cell in cells if cell]
-            overall = sum(area.mean for area in areas) / len(areas)
-            rows.append((variant, *map(str, areas), f"{overall:.4f}"))
+        areas = [cell.area for cell in cells if cell]
+        if areas:
+            overall = f"{sum(area.mean for area in areas) / len(areas):.4f}" if all(cells) else NOTHING
+            rows.append((variant, *(str(cell.area) if cell else NOTHING for cell in cells), overall))
     first, last = tuning.SEEDS[0], tuning.SEEDS[-1]
     title = f"Tuning: area under the Gap curve, {surrogate} surrogate, seeds {first} to {last}"
     return Sheet(title, ("", *(scenario.name for scenario in tuning.SCENARIOS), "mean"), tuple(rows))

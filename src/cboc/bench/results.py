@@ -64,17 +64,23 @@ class Results(Generic[J, R]):
 
     def __init__(self, directory: Path, kind: type[R], name: str = "results") -> None:
         self.directory, self.kind = directory, kind
+        _check_directory(directory)
         self.path = directory / f"{name}.jsonl"
         self._check_edition()
         self.rows: dict[J, R] = {}
         self._read()
-        self.costs: dict[str, float] = {
-            line["job"]: line["cpu"] for _, line in _lines(directory / COSTS) if {"job", "cpu"} <= set(line)
-        }
+        self.costs = _costs(directory / COSTS)
 
     def _read(self) -> None:
-        for place, line in _lines(self.path):
-            row = self._row(place, line)
+        numbers: dict[J, int] = {}
+        for number, line in _lines(self.path):
+            row = self._row(_place(number, self.path), line)
+            first = numbers.setdefault(row.job, number)
+            if first != number and row != self.rows[row.job]:
+                raise CbocError(
+                    f"lines {first} and {number} of {self.path} are two different results of one run; delete the "
+                    "wrong one, or both: a result that is missing then is run again."
+                )
             self.rows[row.job] = row
 
     def _check_edition(self) -> None:
@@ -142,18 +148,48 @@ class Results(Generic[J, R]):
             raise _damaged(place) from None
 
 
-def _lines(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Where a line stands, and what it says. A last line without its end was cut by a kill and is left out."""
+def _check_directory(directory: Path) -> None:
+    there = next((path for path in (directory, *directory.parents) if path.exists()), None)
+    if there is not None and not there.is_dir():
+        raise CbocError(f"results live in a directory, but {there} is a file; give another path.")
+
+
+def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The number of a line, from 1, and what it says."""
+    for number, line in enumerate(_whole_lines(path), start=1):
+        said = _said(line)
+        if said is None:
+            raise _damaged(_place(number, path))
+        yield number, said
+
+
+def _costs(path: Path) -> dict[str, float]:
+    """CPU seconds by the name of a job. They are only for information: a line that says something else is left out."""
+    lines = [_said(line) or {} for line in _whole_lines(path)]
+    return {
+        line["job"]: line["cpu"]
+        for line in lines
+        if isinstance(line.get("job"), str) and type(line.get("cpu")) in (int, float)
+    }
+
+
+def _whole_lines(path: Path) -> list[bytes]:
+    """A last line without its end was cut by a kill and is left out."""
     whole, _, _ = path.read_bytes().rpartition(b"\n") if path.exists() else (b"", b"", b"")
-    for number, line in enumerate(whole.split(b"\n") if whole else [], start=1):
-        place = f"line {number} of {path}"
-        try:
-            said = json.loads(line)
-        except ValueError:
-            raise _damaged(place) from None
-        if not isinstance(said, dict):
-            raise _damaged(place)
-        yield place, said
+    return whole.split(b"\n") if whole else []
+
+
+def _said(line: bytes) -> dict[str, Any] | None:
+    """None if it is no JSON object."""
+    try:
+        said = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return said if isinstance(said, dict) else None
+
+
+def _place(number: int, path: Path) -> str:
+    return f"line {number} of {path}"
 
 
 def _damaged(place: str) -> CbocError:

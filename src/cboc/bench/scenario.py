@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
+from sys import float_info
 
 import numpy as np
 
@@ -53,6 +55,12 @@ VERSIONS: dict[Kind, Callable[[Problem, int, np.random.Generator], list[Problem]
 }
 
 
+@lru_cache
+def _dimension(name: str) -> int:
+    """Long lists of jobs are sorted by it."""
+    return problem(name).space.dimension
+
+
 @dataclass(frozen=True)
 class Scenario:
     """One row of a table."""
@@ -66,13 +74,18 @@ class Scenario:
     trouble: Trouble | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.problem, str):
+            raise CbocError(f"a problem has a name, such as levy-4; {self.problem!r} came.")
         problem(self.problem)  # one sentence now if there is no such problem
-        if not 1 <= self.sites <= MOST_SITES:
-            raise CbocError(f"a scenario has 1 to {MOST_SITES} sites; {self.sites} came.")
-        if not isinstance(self.noise, int | float) or not 0.0 <= self.noise < np.inf:
+        if type(self.sites) is not int or not 1 <= self.sites <= MOST_SITES:
+            raise CbocError(f"a scenario has 1 to {MOST_SITES} sites; {self.sites!r} came.")
+        if not isinstance(self.is_displaced, bool):
+            raise CbocError(f"a common optimum is displaced or not, true or false; {self.is_displaced!r} came.")
+        is_number = isinstance(self.noise, int | float) and not isinstance(self.noise, bool)
+        if not is_number or not 0.0 <= self.noise <= float_info.max:
             raise CbocError(f"noise is a finite number from 0, in units of the problem's spread; {self.noise!r} came.")
-        if self.rounds is not None and not 1 <= self.rounds <= MOST_ROUNDS:
-            raise CbocError(f"a scenario has 1 to {MOST_ROUNDS} rounds; {self.rounds} came.")
+        if self.rounds is not None and (type(self.rounds) is not int or not 1 <= self.rounds <= MOST_ROUNDS):
+            raise CbocError(f"a scenario has 1 to {MOST_ROUNDS} rounds; {self.rounds!r} came.")
 
     @property
     def name(self) -> str:
@@ -97,7 +110,7 @@ class Scenario:
 
     @property
     def horizon(self) -> int:
-        return ROUNDS * problem(self.problem).space.dimension if self.rounds is None else self.rounds
+        return ROUNDS * _dimension(self.problem) if self.rounds is None else self.rounds
 
     def problems(self, seed: int) -> list[Problem]:
         """Every site's version; the same for every method."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
 WIDEST = 6  # columns that fit the page of a paper as they are
+WIDTH = 120  # characters of a line of notes in text
 
 
 @dataclass(frozen=True)
@@ -44,7 +46,8 @@ def _text(sheet: Sheet) -> str:
         return "  ".join((first, *others)).rstrip()
 
     rule = "-" * (sum(widths) + 2 * (len(widths) - 1))
-    return "\n".join([sheet.title, rule, laid_out(sheet.columns), rule, *map(laid_out, sheet.rows), *sheet.notes])
+    notes = [line for note in sheet.notes for line in textwrap.wrap(note, WIDTH)]
+    return "\n".join([sheet.title, rule, laid_out(sheet.columns), rule, *map(laid_out, sheet.rows), *notes])
 
 
 def _markdown(sheet: Sheet) -> str:

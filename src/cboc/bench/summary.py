@@ -50,6 +50,10 @@ class Cell:
         return np.array([row.area for row in self.rows])
 
     @cached_property
+    def regrets(self) -> Array:  # (seeds, K)
+        return np.array([row.regret for row in self.rows])
+
+    @cached_property
     def curves(self) -> Array:  # (seeds, T + 1), means over sites
         return np.array([row.curve for row in self.rows])
 
@@ -69,7 +73,7 @@ class Cell:
     @property
     def regret(self) -> Estimate:
         """Cumulative, in units of the problem's depth."""
-        return estimate(np.array([np.mean(row.regret) for row in self.rows]))
+        return estimate(self.regrets.mean(axis=1))
 
     @property
     def flat(self) -> int:
@@ -94,9 +98,24 @@ class Cell:
         return paired(self.finals.min(axis=1), self._other.finals.min(axis=1))
 
     @property
+    def regret_gain(self) -> Paired:
+        """Mean regret minus that of working alone: below zero is better."""
+        return paired(self.regrets.mean(axis=1), self._other.regrets.mean(axis=1))
+
+    @property
     def harm(self) -> float:
         """The share of sites that end worse than alone by more than 0.01, of those with something to find."""
-        return harm_rate(self.finals, self._other.finals) * self.finals.size / max(1, self.finals.size - self.flat)
+        return harm_rate(self.finals, self._other.finals) * self._all_over_findable
+
+    @property
+    def benefit(self) -> float:
+        """The share that end better than alone by more than 0.01, likewise."""
+        return harm_rate(self._other.finals, self.finals) * self._all_over_findable
+
+    @property
+    def _all_over_findable(self) -> float:
+        """Flat sites are the same for everyone, so that they are in neither share."""
+        return self.finals.size / max(1, self.finals.size - self.flat)
 
     @property
     def rounds(self) -> tuple[float, float]:

@@ -12,7 +12,7 @@ An order says nothing about any finite number of rounds; what can be seen is whe
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -20,8 +20,10 @@ import numpy as np
 
 from cboc.arrays import Array
 from cboc.baselines.case import Case
+from cboc.bench.job import BEYOND, check_seed, numbers, scenario_of
 from cboc.bench.scenario import Kind, Scenario
 from cboc.consensus.gate import Gate
+from cboc.errors import CbocError, did_you_mean
 from cboc.network.ledger import Ledger
 from cboc.site import Site, think
 from cboc.strategy import Bayesian, Situation
@@ -54,6 +56,11 @@ class Inquiry:
     method: str
     seed: int
 
+    def __post_init__(self) -> None:
+        if self.method not in RULES:
+            raise CbocError(f"'{self.method}' is no method of the theory; {did_you_mean(str(self.method), RULES)}")
+        check_seed(self.seed)
+
     @property
     def name(self) -> str:
         return f"theory: {self.scenario.name}, {self.method}, seed {self.seed}"
@@ -72,6 +79,15 @@ class Course:
     spread: tuple[float, ...]  # |x_k - x_j|, the largest pair, unit cube
     blur: tuple[float, ...]  # |σ_k(x_k) - σ_k(x_k_new)|, standardised
 
+    def __post_init__(self) -> None:
+        """A ValueError for what no run can have left."""
+        curves = (self.regret, self.spread, self.blur)
+        if any(len(curve) != self.job.scenario.horizon for curve in curves):
+            raise ValueError(f"{self.job.name} has another number of rounds")
+        values = np.array(curves)
+        if not ((values >= 0.0) & (values <= BEYOND)).all():  # NaN is neither
+            raise ValueError(f"a number of {self.job.name} is none from 0")
+
     def to_json(self) -> dict[str, Any]:
         scenario = {key: value for key, value in asdict(self.job.scenario).items() if value is not None}
         curves = {name: list(getattr(self, name)) for name in ("regret", "spread", "blur")}
@@ -79,9 +95,8 @@ class Course:
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> Course:
-        scenario = Scenario(row["problem"], row["sites"], Kind(row["kind"]), rounds=row["rounds"])
-        job = Inquiry(scenario, row["method"], row["seed"])
-        return cls(job, *(tuple(row[name]) for name in ("regret", "spread", "blur")))
+        job = Inquiry(scenario_of(row), row["method"], row["seed"])
+        return cls(job, *(numbers(row[name]) for name in ("regret", "spread", "blur")))
 
 
 class Watched:
@@ -109,7 +124,7 @@ def inquire(job: Inquiry) -> tuple[dict[str, Any], float]:
 
 def _run(job: Inquiry, case: Case) -> Course:
     rule, ratio = RULES[job.method]
-    study = Study(case.space, case.names, case.horizon, rule=rule)
+    study = Study(case.space, case.names, case.horizon, rule=rule, shares_best=False)
     ledger = Ledger(study)
     eye = Watched(case.strategy)
     sites = [
@@ -141,6 +156,18 @@ def _run(job: Inquiry, case: Case) -> Course:
         spread.append(np.linalg.norm(proposals[:, None] - proposals[None], axis=2).max())
         blur.append(np.mean([_blur(gp, trial) for gp, trial in zip(surrogates, trials, strict=True)]))
     return Course(job, *(tuple(round(float(value), DIGITS) for value in curve) for curve in (regret, spread, blur)))
+
+
+def in_order(courses: Iterable[Course]) -> list[Course]:
+    """As the theory's command runs them: seed by seed, every scenario with every rule; then others, if any."""
+    scenarios, rules = list(SCENARIOS), list(RULES)
+
+    def place(course: Course) -> tuple[int, int, Scenario, int]:
+        job = course.job
+        number = scenarios.index(job.scenario) if job.scenario in scenarios else len(scenarios)
+        return job.seed, number, job.scenario, rules.index(job.method)
+
+    return sorted(courses, key=place)
 
 
 def _blur(gp: GP, trial: Trial) -> float:

@@ -29,6 +29,8 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
+        except KeyboardInterrupt:  # a command with something to say about it has said it
+            raise typer.Exit(130) from None
         except CbocError as error:
             notes.print(str(error), style="red")
         except OSError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,11 +12,11 @@ import typer
 
 from cboc.bench import engines, paper, report, sheet, theory, tuning
 from cboc.bench.illustration import illustrate
-from cboc.bench.job import Job, Row, work
+from cboc.bench.job import Job, Row, knows_trouble, work
 from cboc.bench.methods import METHODS, SURROGATES
 from cboc.bench.results import J, R, Results
 from cboc.bench.runner import Work, jobs_of, run
-from cboc.bench.scenario import Kind, Scenario
+from cboc.bench.scenario import Kind, Scenario, Trouble
 from cboc.bench.sheet import Sheet, Writing
 from cboc.bench.summary import Summary
 from cboc.cli.bar import bar
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
     Picture = Callable[[], Figure]
 
+Report = Callable[[Summary, Path], None]
+
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
@@ -37,13 +39,16 @@ app = typer.Typer(
 )
 
 QUICK = (Scenario("levy-2", 5, Kind.SAME), Scenario("levy-2", 10), Scenario("branin", 10))
-QUICK_METHODS = ("individual", "cboc-u", "cboc-l", "cboc-u-gated", "fts-de", "random")
-QUICK_SEEDS, ALL_SEEDS = 2, 30
+QUICK_METHODS = ("individual", "cboc", "cboc-u", "cboc-l", "cboc-u-gated", "fts-de", "random")
+QUICK_SEEDS, ALL_SEEDS, MOST_SEEDS = 2, 30, 10_000
 HONEST = [row for rows in report.HONEST.values() for row in rows]
 
 Out = Annotated[
-    Path,
-    typer.Option(help="Directory of the results; what is there already is not run again, and stands in the tables."),
+    str,  # a Path would take an empty one for the current directory
+    typer.Option(
+        metavar="PATH",
+        help="Directory of the results; what is there already is not run again, and stands in the tables.",
+    ),
 ]
 Seeds = Annotated[int, typer.Option(min=1, help="How many repetitions, with seeds counted from 0.")]
 SomeSeeds = Annotated[
@@ -70,7 +75,7 @@ Address = Annotated[
 
 @app.command("paper")
 def paper_command(
-    out: Out = Path("runs/bench-paper"),
+    out: Out = "runs/bench-paper",
     seeds: SomeSeeds = None,
     method: Methods = None,
     surrogate: Surrogates = None,
@@ -86,13 +91,14 @@ def paper_command(
 
     Example: `cboc bench paper --quick`
     """
+    directory = _directory(out)
     jobs = _jobs(QUICK if quick else paper.SCENARIOS, method, surrogate or list(SURROGATES), seeds, quick)
-    _report_paper(_run_rows(jobs, out, engine, workers, address), out)
+    _report_paper(_run_rows(jobs, directory, engine, workers, address), directory)
 
 
 @app.command()
 def honest(
-    out: Out = Path("runs/bench-honest"),
+    out: Out = "runs/bench-honest",
     seeds: SomeSeeds = None,
     method: Methods = None,
     surrogate: Surrogates = None,
@@ -103,14 +109,16 @@ def honest(
 ) -> None:
     """The same with every common optimum at a random place, where the centre of the box is no hint.
 
-    And rows that the paper does not have: sites whose optima are unrelated, noise, other problems. With the default
+    And rows that the paper does not have: sites whose optima are unrelated, an outlier, two groups, noise, other
+    problems; late joiners, leavers, unequal budgets and failures, for the methods that know them. With the default
     surrogate, unless `--surrogate` says otherwise.
 
     Example: `cboc bench honest --quick`
     """
+    directory = _directory(out)
     scenarios = [row for row in HONEST if not quick or row.problem in ("levy-2", "branin")]
     jobs = _jobs(scenarios, method, surrogate or ["default"], seeds, quick)
-    _report_honest(_run_rows(jobs, out, engine, workers, address), out)
+    _report_honest(_run_rows(jobs, directory, engine, workers, address), directory)
 
 
 @app.command("run")
@@ -121,7 +129,8 @@ def run_command(
     displaced: Annotated[bool, typer.Option("--displaced", help="The common optimum at a random place.")] = False,
     noise: Annotated[float, typer.Option(min=0.0, help="In units of the problem's standard deviation.")] = 0.0,
     rounds: Annotated[int | None, typer.Option(min=1, help="T.", show_default="20 per dimension")] = None,
-    out: Out = Path("runs/bench"),
+    trouble: Annotated[Trouble | None, typer.Option(help="What happens to the study.", show_default="nothing")] = None,
+    out: Out = "runs/bench",
     seeds: Seeds = 10,
     method: Methods = None,
     surrogate: Surrogates = None,
@@ -133,27 +142,28 @@ def run_command(
 
     Example: `cboc bench run levy-4 --sites 5 --displaced --seeds 5 --method individual --method cboc-u-gated`
     """
-    scenario = Scenario(problem, sites, kind, displaced, noise, rounds)
+    directory = _directory(out)
+    scenario = Scenario(problem, sites, kind, displaced, noise, rounds, trouble)
     jobs = _jobs([scenario], method, surrogate or ["default"], seeds, quick=False)
-    _report_run(_run_rows(jobs, out, engine, workers, address), out)
+    _report_run(_run_rows(jobs, directory, engine, workers, address), directory)
 
 
 @app.command()
 def tune(
-    out: Out = Path("runs/bench-tune"), workers: Workers = None, engine: Engine = "local", address: Address = None
+    out: Out = "runs/bench-tune", workers: Workers = None, engine: Engine = "local", address: Address = None
 ) -> None:
     """The small grid of every method with a knob, on seeds that no table reports.
 
     Example: `cboc bench tune`
     """
-    jobs = jobs_of(tuning.SCENARIOS, tuning.VARIANTS, ["default"], tuning.SEEDS)
-    rows = _run(work, jobs, Results(out, Row), engine, workers, address)
-    _show(out, "tuning", [report.tuning_sheet(Summary(rows), "default")])
+    directory = _directory(out)
+    rows = _run(work, _tuning_jobs(), _rows(directory), engine, workers, address)
+    _report_tuning(Summary(rows), directory)
 
 
 @app.command("theory")
 def theory_command(
-    out: Out = Path("runs/bench-theory"),
+    out: Out = "runs/bench-theory",
     seeds: Seeds = 10,
     workers: Workers = None,
     engine: Engine = "local",
@@ -163,15 +173,16 @@ def theory_command(
 
     Example: `cboc bench theory --seeds 2`
     """
+    directory = _directory(out)
     jobs = [
         theory.Inquiry(scenario, method, seed)
-        for seed in range(seeds)
+        for seed in _seeds(seeds)
         for scenario in theory.SCENARIOS
         for method in theory.RULES
     ]
-    courses = _run(theory.inquire, jobs, Results(out, theory.Course, "theory"), engine, workers, address)
-    _show(out, "theory", [report.theory_sheet(courses)])
-    _draw({"theory": partial(evidence.theory, courses)}, out)
+    results = _courses(directory)
+    _run(theory.inquire, jobs, results, engine, workers, address)
+    _report_theory(results.rows.values(), directory)
 
 
 @app.command()
@@ -180,11 +191,13 @@ def show(directory: Annotated[Path, typer.Argument(help="A directory of results.
 
     Example: `cboc bench show evidence`
     """
-    summary = Summary(_kept(directory).rows.values())
-    reports = {_report_paper: paper.SCENARIOS, _report_honest: HONEST}
-    chosen = [write for write, rows in reports.items() if set(rows) & set(summary.scenarios)]
-    for write in chosen or [_report_run]:
-        write(summary, directory)
+    rows, courses = _kept(directory)
+    if courses.rows:
+        _report_theory(courses.rows.values(), directory)
+    if rows.rows:
+        summary = Summary(rows.rows.values())
+        for write in _reports(rows.rows, summary):
+            write(summary, directory)
 
 
 @app.command()
@@ -198,34 +211,65 @@ def verify(
 
     Example: `cboc bench verify evidence`
     """
-    results = _kept(directory)
+    found, courses = _kept(directory)
+    differing = [
+        *_differing(work, found, rows, seed, workers),
+        *_differing(theory.inquire, courses, rows, seed, workers),
+    ]
+    for name in differing:
+        typer.echo(f"differs: {name}")
+    count = min(rows, len(found.rows)) + min(rows, len(courses.rows))
+    typer.echo(f"{count - len(differing)} of {count} rows are the same bit for bit.")
+    if differing and not found.is_at_home:
+        notes.print(f"{directory} was begun with other libraries than those here, which may round differently.")
+    if differing:
+        raise typer.Exit(1)
+
+
+def _differing(work: Work[J], results: Results[J, R], count: int, seed: int, workers: int | None) -> list[str]:
+    """The names of those, of so many jobs, that leave another row when they are run again."""
     kept = results.rows
-    chosen = random.Random(seed).sample(sorted(kept), min(rows, len(kept)))
-    differing = []
+    chosen = random.Random(seed).sample(sorted(kept), min(count, len(kept)))
+    if not chosen:
+        return []
     with bar(sum(job.size for job in chosen)) as advance:
+        differing = []
         for job, (row, _) in engines.engine("local", workers)(work, chosen):
             advance(job.name, job.size)
             if row != kept[job].to_json():
                 differing.append(job.name)
-    for name in differing:
-        typer.echo(f"differs: {name}")
-    typer.echo(f"{len(chosen) - len(differing)} of {len(chosen)} rows are the same bit for bit.")
-    if differing and not results.is_at_home:
-        notes.print(f"{directory} was begun with other libraries than those here, which may round differently.")
-    if differing:
-        raise typer.Exit(1)
+    return differing
+
+
+def _directory(out: str) -> Path:
+    if not out:
+        raise CbocError("--out is a directory for the results, such as runs/mine; an empty name came.")
+    return Path(out)
+
+
+def _seeds(count: int) -> range:
+    if count > MOST_SEEDS:
+        raise CbocError(f"a benchmark has up to {MOST_SEEDS} seeds, but {count} came; give fewer.")
+    return range(count)
+
+
+def _tuning_jobs() -> list[Job]:
+    return jobs_of(tuning.SCENARIOS, tuning.VARIANTS, ["default"], tuning.SEEDS)
 
 
 def _jobs(
     scenarios: Sequence[Scenario], methods: list[str] | None, surrogates: Sequence[str], seeds: int | None, quick: bool
 ) -> list[Job]:
     chosen = methods or (QUICK_METHODS if quick else list(METHODS))
-    return jobs_of(scenarios, chosen, surrogates, range(seeds or (QUICK_SEEDS if quick else ALL_SEEDS)))
+    repeated = _seeds(seeds or (QUICK_SEEDS if quick else ALL_SEEDS))
+    able = [name for name in chosen if knows_trouble(name)]
+    smooth = jobs_of([row for row in scenarios if row.trouble is None], chosen, surrogates, repeated)
+    return smooth + jobs_of([row for row in scenarios if row.trouble is not None], able, surrogates, repeated)
 
 
 def _run_rows(jobs: list[Job], out: Path, engine: str, workers: int | None, address: str | None) -> Summary:
     """All rows of the directory, those of these jobs among them."""
-    results: Results[Job, Row] = Results(out, Row)
+    results = _rows(out)
     _run(work, jobs, results, engine, workers, address)
     return Summary(results.rows.values())
 
@@ -249,11 +293,37 @@ def _run(
         raise typer.Exit(130) from None
 
 
-def _kept(directory: Path) -> Results[Job, Row]:
-    results: Results[Job, Row] = Results(directory, Row)
-    if not results.rows:
+def _rows(directory: Path) -> Results[Job, Row]:
+    return Results(directory, Row)
+
+
+def _courses(directory: Path) -> Results[theory.Inquiry, theory.Course]:
+    return Results(directory, theory.Course, "theory")
+
+
+def _kept(directory: Path) -> tuple[Results[Job, Row], Results[theory.Inquiry, theory.Course]]:
+    rows, courses = _rows(directory), _courses(directory)
+    if not rows.rows and not courses.rows:
         raise CbocError(f"{directory} holds no results; `cboc bench paper --out {directory}` makes some.")
-    return results
+    return rows, courses
+
+
+def _reports(jobs: Iterable[Job], summary: Summary) -> list[Report]:
+    """Those that these rows are meant for."""
+    if set(jobs) <= set(_tuning_jobs()):
+        return [_report_tuning]
+    reports: dict[Report, Sequence[Scenario]] = {_report_paper: paper.SCENARIOS, _report_honest: HONEST}
+    return [write for write, rows in reports.items() if set(rows) & set(summary.scenarios)] or [_report_run]
+
+
+def _report_tuning(summary: Summary, out: Path) -> None:
+    _show(out, "tuning", [report.tuning_sheet(summary, "default")])
+
+
+def _report_theory(courses: Iterable[theory.Course], out: Path) -> None:
+    courses = theory.in_order(courses)
+    _show(out, "theory", [report.theory_sheet(courses)])
+    _draw({"theory": partial(evidence.theory, courses)}, out)
 
 
 def _report_paper(summary: Summary, out: Path) -> None:
@@ -285,11 +355,12 @@ def _report_run(summary: Summary, out: Path) -> None:
 
 
 def _show(out: Path, name: str, sheets: list[Sheet], details: Sequence[Sheet] = ()) -> None:
-    """The sheets on standard output, and all of them in files."""
-    every = [*sheets, *(detail for detail in details if detail.rows)]
+    """The sheets on standard output, the details in their place if there are none, and all of them in files."""
+    details = [detail for detail in details if detail.rows]
+    every = [*sheets, *details]
     for writing in Writing:
         (out / f"{name}.{writing}").write_text(sheet.write(every, writing), encoding="utf-8")
-    typer.echo(sheet.write(sheets, Writing.TEXT))
+    typer.echo(sheet.write(sheets or details, Writing.TEXT))
     notes.print(f"In full in {out}: {', '.join(f'{name}.{writing}' for writing in Writing)}.")
 
 

@@ -22,7 +22,7 @@ GateLike = Callable[[float, float], bool]  # log worth of the agreed design, of 
 class Gate:
     """Follow the group where it costs at most a share 1 - ρ of the own utility."""
 
-    ratio: float = 0.5  # ρ
+    ratio: float = 0.1  # ρ
 
     def __post_init__(self) -> None:
         if not isinstance(self.ratio, int | float) or not (isfinite(self.ratio) and self.ratio >= 0.0):

@@ -172,6 +172,7 @@ def _michalewicz_optimiser(dimension: int) -> Array:  # (1, D)
     return best
 
 
+MOST = 100  # dimensions of a family
 SINGLES = {"branin": branin, "shekel-10": shekel, "hartmann-6": hartmann}
 FAMILIES = {
     "levy": levy,
@@ -188,7 +189,15 @@ def problem(name: str) -> Problem:
     if name in SINGLES:
         return SINGLES[name]()
     family, _, dimension = name.rpartition("-")
-    if family in FAMILIES and dimension.isdigit() and 1 <= int(dimension) <= 100:
-        return FAMILIES[family](int(dimension))
+    if family in FAMILIES:
+        return FAMILIES[family](_dimension(family, dimension))
     known = [*SINGLES, *(f"{family}-{d}" for family in FAMILIES for d in (2, 4, 5, 8))]
     raise CbocError(f"'{name}' is no problem of this library; {did_you_mean(name, known)}")
+
+
+def _dimension(family: str, written: str) -> int:
+    is_number = written.isascii() and written.isdigit() and len(written) <= len(str(MOST))
+    if is_number and 1 <= int(written) <= MOST:
+        return int(written)
+    fewest = 2 if family == "rosenbrock" else 1
+    raise CbocError(f"{family} has {fewest} to {MOST} dimensions, but '{written}' came; try '{family}-2'.")

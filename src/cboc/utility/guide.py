@@ -51,7 +51,7 @@ class Guide:
     weight: float = 1.0
     fade: float = 0.1  # of the site's budget, after which the weight is halved
     most: float = 4.0  # c, nats
-    least: float = 2.0  # nats of evidence, else the site works alone
+    least: float = 4.0  # nats of evidence, else the site works alone; by chance they are there in 1 case of 40
     agreement: float = 0.0  # likewise
 
     def __post_init__(self) -> None:
@@ -78,7 +78,7 @@ class Guide:
 
 
 def agree(where: Whereabouts, data: Dataset) -> float:
-    """Are the site's outcomes better where the others' best designs lie? From -1 to 1; NaN: it has hardly been there."""
+    """Are the site's outcomes better where the others' best designs lie? From -1 to 1; NaN: it has hardly been near."""
     lure = where.log_ratio(data.X)
     return rank_correlation(lure, data.score) if np.sum(lure > NEAR) >= TRIED else nan
 

@@ -13,12 +13,12 @@ from cboc.errors import CbocError
 from cboc.processes import deaf_to_interrupts
 
 CONNECT = 5  # seconds
+ENCRYPTED = ("tls", "wss")
 
 
 def attempt(workers: int, address: str | None, calls: Mapping[int, Call]) -> Outcomes:
     """On the Dask cluster at an address, or on one of this machine with a one-thread process for each worker."""
     from distributed import Client, LocalCluster
-    from distributed.comm import parse_address, parse_host_port
 
     with ExitStack() as stack:
         with deaf_to_interrupts():
@@ -34,9 +34,9 @@ def attempt(workers: int, address: str | None, calls: Mapping[int, Call]) -> Out
             )
             try:
                 if address is not None:
-                    parse_host_port(parse_address(address)[1])  # a client that is given nonsense ends with a traceback
+                    _check(address)
                 client = stack.enter_context(Client(cluster, timeout=CONNECT, set_as_default=False))
-            except (OSError, ValueError) as error:
+            except (OSError, ValueError, TypeError, ImportError, RuntimeError) as error:
                 raise CbocError(
                     f"no Dask scheduler answers at {address} ({sentence(error)}); "
                     "it is started with `dask scheduler`, and its address looks like tcp://host:8786."
@@ -48,6 +48,22 @@ def attempt(workers: int, address: str | None, calls: Mapping[int, Call]) -> Out
                 f"the Dask scheduler at {address} has no workers; start some with `dask worker {address} --nthreads 1`."
             ) from None
         yield from through_joblib(_backend(client), calls)
+
+
+def _check(address: str) -> None:
+    """A client that is given what it cannot use fails when it starts, and once more, with a traceback, when it ends."""
+    from distributed.comm import parse_address, parse_host_port
+    from distributed.comm.registry import get_backend
+    from distributed.security import Security
+
+    scheme, place = parse_address(address)
+    parse_host_port(place)
+    get_backend(scheme).get_connector()  # an unknown scheme; or one, such as ucx, whose package is not here
+    security = Security().get_connection_args("client")
+    if scheme in ENCRYPTED and security.get("ssl_context") is None:
+        raise ValueError(f"{scheme} needs the certificates of the settings distributed.comm.tls")
+    if scheme not in ENCRYPTED and security.get("require_encryption"):
+        raise ValueError("the setting distributed.comm.require-encryption asks for tls")
 
 
 def _backend(client: Any) -> Any:

@@ -1,0 +1,5 @@
+"""One thread for linear algebra: on a machine that is busy, two that wait for each other take minutes."""
+
+import os
+
+os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
