@@ -106,10 +106,10 @@ def sentence(result):
 
 def test_without_arguments_it_explains_itself():
     text = call().output
-    assert all(command in text for command in ("init", "simulate", "best", "export", "plot", "demo"))
+    assert all(command in text for command in ("init", "simulate", "best", "advise", "export", "plot", "demo"))
 
 
-@pytest.mark.parametrize("command", ["init", "simulate", "best", "export", "plot", "demo"])
+@pytest.mark.parametrize("command", ["init", "simulate", "best", "advise", "export", "plot", "demo"])
 def test_the_help_of_every_command_has_an_example(command):
     assert f"cboc {command}" in re.sub(r"\s+", " ", call(command, "--help").output).partition("Example:")[2]
 
@@ -224,6 +224,17 @@ def test_only_one_process_writes_a_journal(here, monkeypatch):
         only_writer(here / "journal.jsonl"),
     ):
         pass
+
+
+def test_advice_is_a_row_and_a_sentence_for_every_site(finished):
+    directory, _ = finished
+    printed = call("advise", directory).stdout
+    assert len([line for line in printed.splitlines() if line.startswith(("a: ", "b: "))]) == 2
+    (row,) = json.loads(call("advise", directory, "--site", "b", "--format", "json").stdout)
+    rounds = [trial for trial in Run(directory).history("together", 0).of("b") if trial.round is not None]
+    assert row["site"] == "b" and row["shared"] + row["own"] == len(rounds) and f"b: {row['advice']}" in printed
+    assert "has the seeds 0, 1; 99 came" in sentence(call("advise", directory, "--seed", "99"))
+    assert "is no site of study" in sentence(call("advise", directory, "--site", "c"))
 
 
 def test_best_is_the_best_trial_of_each_site(finished):

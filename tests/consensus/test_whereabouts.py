@@ -81,3 +81,10 @@ def test_the_ratio_is_that_of_the_densities():
     where, X = locate(Z[0], Z[1:]), rng(4).random((30, 2))
     assert where.log_ratio(X) == pytest.approx([np.log(density(where, x) / where.doubt) for x in X])
     assert (where.log_ratio(X) >= 0.0).all()
+
+
+def test_four_nats_are_rare_by_chance():
+    random = rng(5)
+    places = [random.random((K, D)) for K in (2, 3, 5, 10, 20) for D in (1, 2, 4, 8) for _ in range(60)]
+    found = [locate(Z[0], Z[1:]) for Z in places]
+    assert np.mean([where is not None and where.evidence >= 4.0 for where in found]) < 0.03

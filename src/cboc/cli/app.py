@@ -15,6 +15,7 @@ from cboc import __version__, plots, studyfile
 from cboc.cli import bench, pictures
 from cboc.cli import demo as demonstration
 from cboc.cli import simulate as simulation
+from cboc.cli.advise import advice_of, advice_row
 from cboc.cli.export import best_rows, trial_rows
 from cboc.cli.notes import notes
 from cboc.cli.run import Run, begin
@@ -159,6 +160,31 @@ def best(run: RunDirectory, format: RowFormat = Format.TABLE) -> None:
 
 
 @app.command()
+def advise(
+    run: RunDirectory,
+    site: Annotated[str | None, typer.Option(help="Only this one.", show_default="all")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="Which repetition.", show_default="the first")] = None,
+    format: RowFormat = Format.TABLE,
+) -> None:
+    """Should we go on together? What each site can tell from its own data and the designs that were shared.
+
+    evidence: that the sites' best designs lie together, in nats; from 4 on something is shared. agreement: the rank
+    correlation of the site's own outcomes with that, from -1 to 1; below 0 the site works alone. shared and own: its
+    experiments of either kind, and how many were better than all before. model: the share of its outcomes' variance
+    that its surrogate predicts when they are left out one by one.
+
+    Example: `cboc advise runs/first-study --site lab-b`
+    """
+    advices = advice_of(Run(run), site, seed)
+    if format != Format.TABLE:
+        typer.echo(write([{**advice_row(advice), "advice": advice.sentence} for advice in advices], format))
+        return
+    typer.echo(write([advice_row(advice) for advice in advices], format))
+    for advice in advices:
+        typer.echo(f"{advice.site}: {advice.sentence}")
+
+
+@app.command()
 def export(
     run: RunDirectory,
     format: RowFormat = Format.CSV,
@@ -226,7 +252,7 @@ def demo(
     typer.echo(
         "\nGap: the share of the way from the best initial outcome to the optimum. ±: standard error over seeds."
     )
-    typer.echo(f"{finding} ({what}; the rule is uniform, the gate 0.5). Picture: {path}")
+    typer.echo(f"{finding} ({what}; the library's defaults). Picture: {path}")
 
 
 def main() -> None:

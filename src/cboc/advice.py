@@ -1,0 +1,114 @@
+"""Should a site go on collaborating? An answer from its own data and from the designs that were shared so far.
+
+What collaboration has brought a site cannot be told from within one run: what would have been is not seen, and every
+stand-in for it that was tried misled (docs/decisions/collaboration.md). What can be told is whether there is something
+to share, and whether the site's own outcomes confirm it; the rest is counted, and left to the reader.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import isnan
+
+import numpy as np
+
+from cboc.site import Site
+from cboc.strategy import Bayesian, Situation
+from cboc.threads import one_thread
+from cboc.trial import Decision, Status, Trial
+from cboc.utility.guide import Counsel
+from cboc.utility.improvement import LogEI
+
+FEW = 5  # outcomes, from which a surrogate is judged
+
+
+@dataclass(frozen=True)
+class Count:
+    """Experiments of one kind, and how many of them were better than all before."""
+
+    trials: int
+    better: int
+
+
+@dataclass(frozen=True)
+class Advice:
+    """What is known, and one sentence on what to make of it."""
+
+    site: str
+    sentence: str
+    evidence: float | None  # that the best designs lie together, in nats; None: nobody's is known
+    agreement: float | None  # of the own outcomes with that, -1 to 1; None: it has hardly been there
+    shared: Count  # mixed with the others', or drawn to where they are
+    own: Count  # the rest, without the initial ones
+    fit: float | None  # Q² of the own surrogate: the share of the outcomes' variance that it predicts, one by one
+
+
+def advise(site: Site) -> Advice:
+    """For a site as it is now. Nothing of it leaves the site."""
+    counsel = _counsel(site)
+    agreement = None if counsel is None or isnan(counsel.agreement) else counsel.agreement
+    return Advice(
+        site.name,
+        _sentence(counsel, agreement),
+        None if counsel is None else counsel.evidence,
+        agreement,
+        *_counts(site),
+        _fit(site),
+    )
+
+
+def _counsel(site: Site) -> Counsel | None:
+    """What the guide would say now."""
+    others = next((trial.others for trial in reversed(site.trials) if trial.others), None)
+    if others is None or not len(site.dataset):
+        return None
+    progress = site.rounds / site.study.budget(site.name)
+    with one_thread():
+        utility = LogEI(Bayesian().surrogate(Situation(site.dataset, site.study.space)))
+        return site.guide(utility, site.dataset, np.array(others), progress)
+
+
+def _sentence(counsel: Counsel | None, agreement: float | None) -> str:
+    if counsel is None:
+        return (
+            "Nothing to judge by yet: no best design of another site is known. Take part; until there is evidence you "
+            "run your own optimum."
+        )
+    if counsel.is_shared:
+        confirmed = "your own outcomes confirm it" if agreement is not None else "you have hardly been there"
+        return f"Go on together: the sites' best designs lie together, and {confirmed}."
+    if agreement is not None and agreement < 0.0:
+        return (
+            "You work alone now: your own outcomes contradict the others' best designs. Staying costs you no "
+            "experiment."
+        )
+    return (
+        "You work alone now: the sites' best designs do not lie together. Staying costs you no experiment, and sharing "
+        "begins when they do."
+    )
+
+
+def _counts(site: Site) -> tuple[Count, Count]:
+    counts = {True: Count(0, 0), False: Count(0, 0)}
+    sign = 1.0 if site.direction == "maximise" else -1.0
+    best = float(site.data.score.max()) if len(site.data) else -np.inf
+    for trial in site.trials:
+        if trial.status != Status.COMPLETE or trial.y is None:
+            continue
+        if trial.round is not None:
+            before = counts[_is_shared(trial)]
+            counts[_is_shared(trial)] = Count(before.trials + 1, before.better + int(sign * trial.y > best))
+        best = max(best, sign * trial.y)
+    return counts[True], counts[False]
+
+
+def _is_shared(trial: Trial) -> bool:
+    is_mixed = trial.decision == Decision.FOLLOWED and trial.agreed != trial.proposed
+    return is_mixed or bool(trial.pull)
+
+
+def _fit(site: Site) -> float | None:
+    if len(site.dataset) < FEW:
+        return None
+    with one_thread():
+        return Bayesian().surrogate(Situation(site.dataset, site.study.space)).leave_one_out().q2
