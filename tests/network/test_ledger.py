@@ -156,6 +156,17 @@ def test_best_designs_go_to_those_who_may_hear_them():
         Proposal("a", 1, (0.5, 0.5), best=(2.0, 0.5))
 
 
+def test_of_very_many_others_a_site_hears_some_by_turns():
+    names = tuple(f"s{k}" for k in range(100))
+    ledger = Ledger(study(names, horizon=4))
+    for round in range(4):
+        for k, name in enumerate(names):
+            ledger.submit(Proposal(name, round, (0.5, 0.5), best=(k / 128, 0.25)))
+    heard = [{x[0] * 128 for x in ledger.design("s0", round).others} for round in range(4)]
+    assert all(20 <= len(some) <= 32 for some in heard)
+    assert set.union(*heard) == set(range(1, 100)) and not heard[0] & heard[1]
+
+
 def test_a_best_design_that_nobody_asked_for_is_refused():
     with pytest.raises(CbocError, match="does not share best designs; site 'a' sent one"):
         Ledger(study(("a", "b"), shares_best=False)).submit(Proposal("a", 0, (0.5, 0.5), best=(0.5, 0.5)))

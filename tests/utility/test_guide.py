@@ -76,10 +76,6 @@ def test_a_site_may_share_without_being_drawn(weight, kind):
     assert counsel.is_shared and counsel.utility is utility
 
 
-def test_of_very_many_others_some_are_enough():
-    assert 16 <= len(ask(others=around(0.5, 1000))[1].utility.where.centres) <= 32
-
-
 def test_the_weight_fades():
     weights = [ask(Guide(fade=0.1), progress=progress)[1].utility.weight for progress in (0.0, 0.1, 0.9)]
     assert weights == pytest.approx([1.0, 0.5, 0.1])

@@ -19,6 +19,8 @@ from cboc.errors import CbocError
 from cboc.messages import Design, Proposal
 from cboc.study import Study
 
+MOST_OTHERS = 32  # best designs that a site is told: more of them would say the same
+
 
 class Network(Protocol):
     """How a site reaches the others: in process, through a coordinator, or peer to peer."""
@@ -206,12 +208,13 @@ class Ledger:
         return Design(site, round, tuple(mix(weights[k], X).tolist()), row, leader, self._others(k, round))
 
     def _others(self, k: int, round: int) -> tuple[tuple[float, ...], ...]:
-        """The best designs of those whom site k may hear, in the order of the study."""
+        """The best designs of those whom site k may hear, in the order of the study; of very many, some by turns."""
         if not self.study.shares_best:
             return ()
         present = self.store.proposals(round)
         heard = [self.study.sites[j] for j in np.flatnonzero(self.study.links[k]).tolist() if j != k]
-        bests = [present[name].best for name in heard if name in present]
+        step = max(1, -(-len(heard) // MOST_OTHERS))
+        bests = [present[name].best for name in heard[round % step :: step] if name in present]
         return tuple(best for best in bests if best is not None)
 
     def _mix(self, round: int) -> tuple[int, Whole, Array, str | None]:

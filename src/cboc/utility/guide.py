@@ -25,7 +25,6 @@ from cboc.utility.improvement import LogEI
 from cboc.utility.noisy import NoisyEI
 from cboc.utility.utility import Utility
 
-ENOUGH = 32  # of the others: more of them would say the same and cost more
 NEAR = 0.5  # nats: where l is above, a design is where the others are
 TRIED = 2  # designs near them, before the own outcomes can contradict
 
@@ -65,7 +64,7 @@ class Guide:
 
     def __call__(self, utility: Utility, data: Dataset, others: Array, progress: float) -> Counsel:
         """For a site with these data of its own, to which the best designs of the others (m, D) are known."""
-        where = locate(data.best.x, others[:: -(-len(others) // ENOUGH)]) if len(others) else None
+        where = locate(data.best.x, others) if len(others) else None
         if where is None:
             return Counsel(utility, is_shared=False, evidence=0.0)
         agreement = agree(where, data)
