@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-METHODS = ("cboc-u", "cboc-u-gated", "centre", "fts-de")
+METHODS = ("cboc", "cboc-u", "cboc-u-gated", "centre", "fts-de")
 ROOM = 0.7  # of a row, for its methods
 HEAD = 1.3  # rows, for the name of a group
 REACH = 2.5  # times the largest difference: how far intervals are shown

@@ -19,13 +19,14 @@ class Look(NamedTuple):
     """How a method is drawn."""
 
     name: str
-    colour: str  # of the palette of Okabe and Ito
+    colour: str  # most of them from the palette of Okabe and Ito
     marker: str
 
 
 LOOKS = {
     "individual": Look("Individual", ALONE, "o"),
-    "cboc-l": Look("CBOC-L", TOGETHER, "D"),
+    "cboc": Look("CBOC, our default", TOGETHER, "P"),
+    "cboc-l": Look("CBOC-L", "#A6611A", "D"),
     "cboc-u": Look("CBOC-U", "#E69F00", "s"),
     "cboc-u-gated": Look("CBOC-U, gated", "#0072B2", "o"),
     "gated": Look("CBOC-U, gated", "#0072B2", "o"),

@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TABLE = TABLES[2]
-METHODS = ("individual", "cboc-l", "cboc-u-gated")
+METHODS = ("individual", "cboc-l", "cboc-u-gated", "cboc")
 ASIDE = 0.2  # what ours is drawn right of K, and the paper's left, so that both bars are seen
 PALEST = 0.5  # of the colour, with the fewest sites
 
 
 def sites(summary: Summary, surrogates: Sequence[str], methods: Sequence[str] = METHODS) -> Figure:
-    """A row for each surrogate: a panel of Gap curves for each method, then the final Gap against K."""
+    """A row for each surrogate: a panel of Gap curves for each method that was run, then the final Gap against K."""
+    methods = [method for method in methods if any(_cells(summary, surrogate, method) for surrogate in surrogates)]
     fig, axes = style.figure(
         0.6 + 2.75 * len(surrogates),
         len(surrogates),
@@ -40,6 +41,9 @@ def sites(summary: Summary, surrogates: Sequence[str], methods: Sequence[str] = 
         for ax, method in zip(row, methods, strict=False):
             cells = _cells(summary, surrogate, method)
             counts |= {len(cell.rows) for cell in cells.values()}
+            if not cells:
+                ax.set_axis_off()
+                continue
             _curves(ax, cells, method)
         _finals(row[-1], summary, surrogate, methods)
     top = max((ax.dataLim.y1 for row in axes for ax in row if ax.has_data()), default=1.0)
@@ -103,7 +107,8 @@ def _finals(ax: Axes, summary: Summary, surrogate: str, methods: Sequence[str]) 
 
 def _name(row: Sequence[Axes], methods: Sequence[str]) -> None:
     """Titles in the colours of the methods, and K at the ends of the curves, when the heights are settled."""
-    for ax, method in zip(row, methods, strict=False):
+    drawn = [(ax, method) for ax, method in zip(row, methods, strict=False) if ax.axison]
+    for ax, method in drawn:
         ax.set_title(look(method).name, loc="left", fontsize=style.NORMAL, fontweight="bold", color=look(method).colour)
         lines = [(np.asarray(line.get_ydata()), line) for line in ax.lines]
         name_ends(ax, [(len(y) - 1, y[-1], f"{line.get_label()}", f"{line.get_color()}") for y, line in lines])
