@@ -213,7 +213,7 @@ def test_the_theory_sheet_has_a_line_for_every_method():
     assert Course.from_json(courses[0].to_json()) == courses[0]
     sheet = report.theory_sheet(courses)
     assert [line[1] for line in sheet.rows] == ["individual", "cboc-u"]
-    assert sheet.rows[0][3].startswith("1.000")  # constant regret grows linearly
+    assert sheet.rows[0][3] == "10" and sheet.rows[0][4].startswith("1.000")  # constant regret grows linearly
 
 
 def test_every_grid_belongs_to_a_method_and_holds_its_choice():

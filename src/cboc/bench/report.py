@@ -11,7 +11,7 @@ from cboc.bench.paper import COLUMNS, DISPLACED, FURTHER, LIFE, SCENARIOS, TABLE
 from cboc.bench.scenario import Scenario
 from cboc.bench.sheet import Sheet
 from cboc.bench.summary import ALONE, ALONE_TS, Cell, Summary, estimate
-from cboc.bench.theory import Course, bound_slope, slope, trend
+from cboc.bench.theory import Course, bound_slope, slope, swell, trend
 from cboc.metrics import Paired
 from cboc.problems.synthetic import problem
 
@@ -270,16 +270,23 @@ def theory_sheet(courses: Sequence[Course]) -> Sheet:
                 scenario.name,
                 method,
                 str(len(several)),
+                f"{np.mean([sum(course.regret) for course in several]):,.0f}",
                 str(estimate(slopes)),
                 f"{bound_slope(scenario.horizon, D):.2f}",
                 f"{trend(spread):.2f}",
                 f"{trend(blur):.2f}" if blur.any() else NOTHING,
+                f"{swell(blur):.2f}" if blur.any() else NOTHING,
             )
         )
-    head = ("", "method", "seeds", "slope of log R", "of the bound", "spread, last / first", "blur, last / first")
+    head = (
+        *("", "method", "seeds", "R at the end", "slope of log R", "of the bound"),
+        *("spread, last / first", "blur, last / first", "blur, most / first"),
+    )
     note = (
-        "Slope: of log R over log t in the second half of the rounds; under 1 is sublinear. Last / first: the mean "
-        "over the last quarter of the rounds over that of the first, each times the square root of log(2 + t): "
+        "R: the cumulative regret, in the units of the problem, mean over sites and seeds. Slope: of log R over log t "
+        "in the second half of the rounds; under 1 is sublinear. Last / first: the mean "
+        "over the last quarter of the rounds over that of the first, each times the square root of log(2 + t); most: "
+        "over the largest quarter instead; "
         "above 1 the quantity does not fall as fast as Assumption 2 (spread) or 3 (blur) asks. At the end of a run W "
         "is the identity and the blur is 0 by construction: that it falls says little."
     )

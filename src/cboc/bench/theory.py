@@ -190,6 +190,19 @@ def bound_slope(rounds: int, dimension: int) -> float:
 
 def trend(curve: Array) -> float:
     """Of a quantity times √log(2 + t): its mean over the last quarter over its mean over the first (T,)."""
+    quarters = _quarters(curve)
+    return quarters[-1] / quarters[0]
+
+
+def swell(curve: Array) -> float:
+    """The same of its largest quarter."""
+    quarters = _quarters(curve)
+    return max(quarters) / quarters[0]
+
+
+def _quarters(curve: Array) -> list[float]:
+    """Means over the quarters of the rounds; what is left over counts for none."""
     scaled = curve * np.sqrt(np.log(2.0 + np.arange(1, len(curve) + 1)))
-    quarter = len(curve) // 4
-    return float(scaled[-quarter:].mean() / max(float(scaled[:quarter].mean()), 1e-300))
+    quarter, rest = divmod(len(curve), 4)
+    starts = [0, quarter, 2 * quarter, 3 * quarter + rest]
+    return [max(float(scaled[start : start + quarter].mean()), 1e-300) for start in starts]
