@@ -283,7 +283,8 @@ def theory_sheet(courses: Sequence[Course]) -> Sheet:
         *("spread, last / first", "blur, last / first", "blur, most / first"),
     )
     note = (
-        "R: the cumulative regret, in the units of the problem, mean over sites and seeds. Slope: of log R over log t "
+        "R: the cumulative regret, mean over sites and seeds, in units of the distance between the best initial outcome "
+        "and the optimum. Slope: of log R over log t "
         "in the second half of the rounds; under 1 is sublinear. Last / first: the mean "
         "over the last quarter of the rounds over that of the first, each times the square root of log(2 + t); most: "
         "over the largest quarter instead; "
