@@ -283,9 +283,9 @@ def theory_sheet(courses: Sequence[Course]) -> Sheet:
         *("spread, last / first", "blur, last / first", "blur, most / first"),
     )
     note = (
-        "R: the cumulative regret, mean over sites and seeds, in units of the distance between the best initial outcome "
-        "and the optimum. Slope: of log R over log t "
-        "in the second half of the rounds; under 1 is sublinear. Last / first: the mean "
+        "R: the cumulative regret, mean over sites and seeds, in units of the distance between the best initial "
+        "outcome and the optimum. Slope: of log R over log t in the second half of the rounds; under 1 is sublinear. "
+        "Last / first: the mean "
         "over the last quarter of the rounds over that of the first, each times the square root of log(2 + t); most: "
         "over the largest quarter instead; "
         "above 1 the quantity does not fall as fast as Assumption 2 (spread) or 3 (blur) asks. At the end of a run W "
