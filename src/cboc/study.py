@@ -165,6 +165,15 @@ class Study:
             "quorum": self.quorum,
         }
 
+    @classmethod
+    def from_agreement(cls, agreement: Mapping[str, Any]) -> Study:
+        """The study that two parties agreed on; a rule of one's own does not come back from its name."""
+        given = dict(agreement)
+        given["space"] = Space.from_dict(given["space"])
+        if not isinstance(given["rule"], str):
+            given["rule"] = Fixed(given["rule"])
+        return cls(**given)
+
     @property
     def digest(self) -> str:
         """A fingerprint of the agreement: two parties with the same one run the same study.

@@ -17,7 +17,6 @@ from cboc.data import Dataset
 from cboc.errors import CbocError
 from cboc.history import History, in_order, read_journal
 from cboc.problems.problem import Problem
-from cboc.space import Space
 from cboc.study import Study
 from cboc.studyfile import StudyFile
 from cboc.studyfile.sources import Formula
@@ -65,7 +64,7 @@ class Run:
         path = self.journal(how, seed)
         header, trials, _ = read_journal(path)
         with _undamaged(path):
-            study = _study(header["study"])
+            study = Study.from_agreement(header["study"])
             directions = {site: header["directions"][site] for site in study.sites}
             for trial in trials.values():
                 study.index(trial.site)
@@ -80,7 +79,7 @@ class Run:
     def study(self) -> Study:
         record = self.record
         with _undamaged(self.directory / RECORD):
-            return _study(record["study"])
+            return Study.from_agreement(record["study"])
 
     @cached_property
     def problems(self) -> dict[str, Problem]:
@@ -193,11 +192,6 @@ def _check_same(run: Run, record: dict[str, Any]) -> None:
             f"{run.directory} was begun with another study file (it differs in: {', '.join(changed)}); "
             "change that back, choose another --out, or start anew with --fresh."
         )
-
-
-def _study(agreement: dict[str, Any]) -> Study:
-    """The study of a journal's header."""
-    return Study(**{**agreement, "space": Space.from_dict(agreement["space"])})
 
 
 @contextmanager

@@ -91,12 +91,16 @@ class Memory:
 
 
 class Ledger:
-    """The rounds of one study."""
+    """The rounds of one study.
 
-    def __init__(self, study: Study, store: Store | None = None) -> None:
+    `rewards` are those of closed rounds, which never change, as another ledger of the same study has read them: it need
+    not be said twice where every message has a ledger of its own.
+    """
+
+    def __init__(self, study: Study, store: Store | None = None, rewards: Array | None = None) -> None:
         self.study = study
         self.store = store or Memory()
-        self._rewards = np.empty((0, len(study.sites)))  # of the closed rounds, which never change
+        self.rewards = np.empty((0, len(study.sites))) if rewards is None else rewards
         self._expected: tuple[tuple[int, frozenset[str]], dict[str, None]] | None = None
         self._mixed: tuple[int, Whole, Array, str | None] | None = None  # the latest: round, weights, designs, leader
 
@@ -184,12 +188,12 @@ class Ledger:
 
     def _closed_rewards(self) -> Array:
         """(rounds closed, K), NaN where a site was absent, 0 where the rule does not ask for rewards."""
-        for row in range(len(self._rewards), self.current):
+        for row in range(len(self.rewards), self.current):
             rewards = np.full((1, len(self.study.sites)), np.nan)
             for site, proposal in self.store.proposals(row).items():
                 rewards[0, self.study.index(site)] = 0.0 if proposal.reward is None else proposal.reward
-            self._rewards = np.vstack([self._rewards, rewards])
-        return self._rewards
+            self.rewards = np.vstack([self.rewards, rewards])
+        return self.rewards
 
     def matrix(self, round: int) -> Array:
         """W of a closed round, rebalanced for the graph and for who was absent."""

@@ -1,0 +1,164 @@
+"""The coordinator's tables, and the rows of a ledger in them. No column is for an outcome, and none takes anything.
+
+A design is 8 D bytes: its coordinates on the grid of 2⁻³², whole numbers of 64 bits, lowest byte first. So it comes
+back to the last bit from any database, and nothing else fits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from sqlalchemy import (
+    Boolean,
+    Column,
+    Connection,
+    Engine,
+    Float,
+    ForeignKey,
+    ForeignKeyConstraint,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+    create_engine,
+    event,
+    insert,
+    select,
+    update,
+)
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError
+
+from cboc.consensus.matrix import DESIGN_ONE
+from cboc.errors import CbocError
+from cboc.messages import Proposal
+
+NAMES = {"ix": "ix_%(column_0_label)s", "fk": "fk_%(table_name)s_%(referred_table_name)s", "pk": "pk_%(table_name)s"}
+LONGEST = 100  # characters of a name
+READING = {"is_reading": True}  # execution options of a transaction that writes nothing
+PATIENCE = 30.0  # seconds that a message waits for another's transaction
+
+metadata = MetaData(naming_convention=NAMES)
+
+studies = Table(
+    "studies",
+    metadata,
+    Column("study", String(LONGEST), primary_key=True),
+    Column("agreement", Text, nullable=False),  # Study.agreement, canonical JSON
+    Column("rounds_closed", Integer, nullable=False),  # the round of this number is open
+    Column("deadline", Float),  # seconds from a round's first proposal until it may close without the rest
+    Column("opened_at", Float),  # when that was, for the open round
+)
+sites = Table(
+    "sites",
+    metadata,
+    Column("study", ForeignKey("studies.study"), primary_key=True),
+    Column("site", String(LONGEST), primary_key=True),
+    Column("has_left", Boolean, nullable=False),
+)
+proposals = Table(
+    "proposals",
+    metadata,
+    Column("study", String(LONGEST), primary_key=True),
+    Column("round", Integer, primary_key=True),
+    Column("site", String(LONGEST), primary_key=True),
+    Column("x", LargeBinary, nullable=False),
+    Column("best", LargeBinary),
+    Column("reward", Float),
+    ForeignKeyConstraint(["study", "site"], ["sites.study", "sites.site"]),
+)
+
+
+def open_database(url: str) -> Engine:
+    """A database by its URL; SQLite is told to lose nothing, and to let one writer at a time through."""
+    try:
+        parsed = make_url(url)
+        engine = create_engine(parsed, pool_pre_ping=True)
+    except (ArgumentError, NoSuchModuleError, ImportError):
+        raise CbocError(
+            f"a database is sqlite:///FILE.db or postgresql+psycopg://USER@HOST/NAME; '{url}' is neither."
+        ) from None
+    if parsed.get_backend_name() == "sqlite":
+        event.listen(engine, "connect", _prepare)
+        event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _prepare(connection: object, _: object) -> None:
+    connection.isolation_level = None  # type: ignore[attr-defined]  # transactions are begun below, not by the driver
+    cursor = connection.cursor()  # type: ignore[attr-defined]
+    for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", f"busy_timeout={1000 * PATIENCE:.0f}"):
+        cursor.execute(f"PRAGMA {setting}")
+    cursor.close()
+
+
+def _begin(connection: Connection) -> None:
+    is_reading = READING.items() <= connection.get_execution_options().items()
+    connection.exec_driver_sql("BEGIN" if is_reading else "BEGIN IMMEDIATE")
+
+
+class SqlStore:
+    """The `Store` of one study in one transaction, which holds the lock on the study's row unless it only reads."""
+
+    def __init__(self, connection: Connection, study: str, *, is_reading: bool = False) -> None:
+        self._connection, self._study = connection, study
+        wanted = select(studies.c.rounds_closed).where(studies.c.study == study)
+        closed = connection.execute(wanted if is_reading else wanted.with_for_update()).scalar_one_or_none()
+        if closed is None:
+            raise CbocError(f"there is no study '{study}' here.")
+        self._closed: int = closed
+        gone = select(sites.c.site).where(sites.c.study == study, sites.c.has_left)
+        self._left = frozenset(connection.execute(gone).scalars())
+        self._read: dict[int, dict[str, Proposal]] = {}
+
+    def add(self, proposal: Proposal) -> None:
+        row = {
+            "study": self._study,
+            "round": proposal.round,
+            "site": proposal.site,
+            "x": to_bytes(proposal.x),
+            "best": None if proposal.best is None else to_bytes(proposal.best),
+            "reward": proposal.reward,
+        }
+        self._connection.execute(insert(proposals), row)
+        self._proposals(proposal.round)[proposal.site] = proposal
+
+    def proposals(self, round: int) -> Mapping[str, Proposal]:
+        return self._proposals(round)
+
+    def _proposals(self, round: int) -> dict[str, Proposal]:
+        if round not in self._read:
+            wanted = select(proposals).where(proposals.c.study == self._study, proposals.c.round == round)
+            self._read[round] = {
+                row.site: Proposal(row.site, round, from_bytes(row.x), row.reward, row.best and from_bytes(row.best))
+                for row in self._connection.execute(wanted)
+            }
+        return self._read[round]
+
+    def freeze(self, round: int) -> None:
+        self._closed = round + 1
+        closed = update(studies).where(studies.c.study == self._study)
+        self._connection.execute(closed.values(rounds_closed=self._closed, opened_at=None))
+
+    def frozen(self) -> int:
+        return self._closed
+
+    def leave(self, site: str) -> None:
+        gone = update(sites).where(sites.c.study == self._study, sites.c.site == site)
+        self._connection.execute(gone.values(has_left=True))
+        self._left |= {site}
+
+    def left(self) -> frozenset[str]:
+        return self._left
+
+
+def to_bytes(x: tuple[float, ...]) -> bytes:
+    """A design of the unit cube as 8 D bytes."""
+    return np.rint(np.array(x) * DESIGN_ONE).astype("<u8").tobytes()
+
+
+def from_bytes(stored: bytes) -> tuple[float, ...]:
+    return tuple((np.frombuffer(stored, "<u8") / DESIGN_ONE).tolist())

@@ -1,0 +1,169 @@
+import threading
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import inspect, select
+
+from cboc import CbocError, Ledger, Study
+from cboc.consensus.rules import Fixed
+from cboc.messages import Proposal
+from cboc.network.ledger import RoundClosed
+from cboc.service.exchange import Exchange
+from cboc.service.sql import from_bytes, metadata, open_database, proposals, to_bytes
+
+SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
+SITES = ("x", "y", "z")
+
+
+def study(**options):
+    return Study(SPACE, SITES, 4, **({"name": "trial run"} | options))
+
+
+@pytest.fixture
+def engine(tmp_path):
+    engine = open_database(f"sqlite:///{tmp_path / 'coordinator.db'}")
+    metadata.create_all(engine)
+    yield engine
+    engine.dispose()
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self):
+        return self.now
+
+
+def propose(exchange, site, round=0, x=(0.5, 0.5), **more):
+    exchange.submit("trial run", Proposal(site, round, x, **more))
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=6))
+def test_a_design_comes_back_to_the_last_bit(x):
+    sent = Proposal("x", 0, tuple(x)).x
+    assert from_bytes(to_bytes(sent)) == sent and len(to_bytes(sent)) == 8 * len(sent)
+
+
+@pytest.mark.parametrize("rule", ["uniform", "leader", Fixed(np.full((3, 3), 1 / 3))])
+def test_designs_are_those_of_a_ledger_in_memory_whoever_answers(engine, rule):
+    """A new coordinator for every message: nothing is kept in a process that is not in the database."""
+    agreed, random = study(rule=rule), np.random.default_rng(0)
+    Exchange(engine).create(agreed)
+    ledger = Ledger(agreed)
+    for round in range(4):
+        for k in random.permutation(3):
+            reward = float(random.random()) if agreed.needs_rewards else None
+            sent = Proposal(SITES[k], round, tuple(random.random(2)), reward, tuple(random.random(2)))
+            ledger.submit(sent)
+            Exchange(engine).submit("trial run", sent)
+        for site in SITES:
+            assert Exchange(engine).design("trial run", site, round) == ledger.design(site, round)
+    assert Exchange(engine).study("trial run").digest == agreed.digest
+
+
+def test_a_message_that_is_refused_leaves_nothing_behind(engine):
+    exchange = Exchange(engine)
+    exchange.create(study())
+    propose(exchange, "x")
+    for wrong in (Proposal("x", 0, (0.1, 0.1)), Proposal("y", 3, (0.1, 0.1)), Proposal("y", 0, (0.1, 0.1, 0.1))):
+        with pytest.raises(CbocError):
+            exchange.submit("trial run", wrong)
+    with engine.connect() as connection:
+        assert [row.site for row in connection.execute(select(proposals))] == ["x"]
+    propose(exchange, "x")  # the same again is fine
+    assert exchange.state("trial run").missing == ("y", "z")
+
+
+def test_a_deadline_closes_a_round_with_a_quorum_and_not_without(engine):
+    clock = Clock()
+    exchange = Exchange(engine, clock)
+    exchange.create(study(quorum=2), deadline=60.0)
+    assert exchange.state("trial run").closes_at is None  # nobody has begun
+    propose(exchange, "x")
+    assert exchange.state("trial run").closes_at == 1060.0
+    clock.now += 61.0
+    assert exchange.design("trial run", "x", 0) is None  # one is no quorum
+    propose(exchange, "y", x=(0.7, 0.3))
+    design = exchange.design("trial run", "x", 0)
+    assert design.weights[2] == 0.0 and exchange.state("trial run").round == 1
+    with pytest.raises(RoundClosed) as late:
+        propose(exchange, "z")
+    assert late.value.current == 1
+    assert exchange.state("trial run").closes_at is None  # the new round's clock has not started
+
+
+def test_who_leaves_is_not_waited_for(engine):
+    exchange = Exchange(engine)
+    exchange.create(study())
+    propose(exchange, "x")
+    propose(exchange, "y")
+    exchange.leave("trial run", "z")
+    assert exchange.design("trial run", "x", 0) is not None
+    with pytest.raises(CbocError, match="has left"):
+        propose(exchange, "z", 1)
+
+
+@pytest.mark.parametrize("workers", [2, 8])
+def test_a_round_closes_exactly_once_however_many_come_at_once(engine, workers):
+    names = tuple(f"s{k}" for k in range(workers))
+    agreed = Study(SPACE, names, 10, name="trial run", shares_best=False)
+    Exchange(engine).create(agreed)
+    failures = []
+
+    def take_part(k):
+        exchange = Exchange(engine)
+        try:
+            for round in range(10):
+                propose(exchange, names[k], round, (k / 16, round / 16))
+                while exchange.design("trial run", names[k], round) is None:
+                    pass
+        except Exception as failure:
+            failures.append(failure)
+
+    threads = [threading.Thread(target=take_part, args=(k,)) for k in range(workers)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures and Exchange(engine).state("trial run").round == 10
+    with engine.connect() as connection:
+        assert len(connection.execute(select(proposals)).all()) == 10 * workers
+
+
+@pytest.mark.parametrize(
+    ("wrong", "complaint"),
+    [
+        ({"name": "x" * 101}, "up to 100 printable characters"),
+        ({"name": "a\nb"}, "printable characters"),
+        ({"rule": lambda _: np.eye(3)}, "a coordinator knows the rules identity, uniform, leader"),
+    ],
+)
+def test_a_study_that_no_coordinator_can_run_is_refused(engine, wrong, complaint):
+    with pytest.raises(CbocError, match=complaint):
+        Exchange(engine).create(study(**wrong))
+
+
+def test_mistakes_get_one_sentence(engine):
+    exchange = Exchange(engine)
+    exchange.create(study())
+    with pytest.raises(CbocError, match="there is a study 'trial run' here already"):
+        exchange.create(replace(study(), horizon=9))
+    with pytest.raises(CbocError, match="there is no study 'other' here"):
+        exchange.design("other", "x", 0)
+    with pytest.raises(CbocError, match="a deadline is a number of seconds above 0"):
+        exchange.create(study(name="late"), deadline=0.0)
+    with pytest.raises(CbocError, match="a database is sqlite:///FILE.db or postgresql"):
+        open_database("lab-b.db")
+
+
+def test_no_column_is_for_an_outcome(engine):
+    columns = {table: {c["name"] for c in inspect(engine).get_columns(table)} for table in metadata.tables}
+    assert columns == {
+        "studies": {"study", "agreement", "rounds_closed", "deadline", "opened_at"},
+        "sites": {"study", "site", "has_left"},
+        "proposals": {"study", "round", "site", "x", "best", "reward"},
+    }
