@@ -12,6 +12,7 @@ demo: .venv/demo  ## collaborating against working alone: a table and a picture,
 	$(BIN)/cboc demo --out runs/demo
 
 test: .venv/dev  ## linters, types, layers and tests
+	@tests/parts
 	$(MAKE) --no-print-directory check
 	$(BIN)/python -m pytest
 

@@ -1,4 +1,5 @@
 import threading
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,7 @@ from cboc.consensus.rules import Fixed
 from cboc.messages import Proposal
 from cboc.network.ledger import RoundClosed
 from cboc.service.exchange import Exchange
-from cboc.service.sql import from_bytes, metadata, open_database, proposals, to_bytes
+from cboc.service.sql import SqlStore, from_bytes, metadata, open_database, proposals, to_bytes
 
 SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
 SITES = ("x", "y", "z")
@@ -20,14 +21,6 @@ SITES = ("x", "y", "z")
 
 def study(**options):
     return Study(SPACE, SITES, 4, **({"name": "trial run"} | options))
-
-
-@pytest.fixture
-def engine(tmp_path):
-    engine = open_database(f"sqlite:///{tmp_path / 'coordinator.db'}")
-    metadata.create_all(engine)
-    yield engine
-    engine.dispose()
 
 
 class Clock:
@@ -164,6 +157,31 @@ def test_no_column_is_for_an_outcome(engine):
     columns = {table: {c["name"] for c in inspect(engine).get_columns(table)} for table in metadata.tables}
     assert columns == {
         "studies": {"study", "agreement", "rounds_closed", "deadline", "opened_at"},
-        "sites": {"study", "site", "has_left"},
+        "sites": {"study", "site", "has_left", "token"},
+        "invites": {"code", "study", "site", "expires_at", "token"},
         "proposals": {"study", "round", "site", "x", "best", "reward"},
     }
+
+
+@pytest.mark.parametrize("is_locked", [True, False])
+def test_without_the_lock_a_round_stays_open_for_ever(postgres_engine, monkeypatch, is_locked):
+    """Two last proposals at the same time: each looks for the other before either is committed."""
+    both_are_in = threading.Barrier(2)
+    add, init = SqlStore.add, SqlStore.__init__
+
+    def slowly(store, proposal):
+        add(store, proposal)
+        with suppress(threading.BrokenBarrierError):  # with the lock the second is not let in, and the first goes on
+            both_are_in.wait(timeout=1.0)
+
+    monkeypatch.setattr(SqlStore, "add", slowly)
+    if not is_locked:
+        monkeypatch.setattr(SqlStore, "__init__", lambda *given, **_: init(*given, is_reading=True))
+    Exchange(postgres_engine).create(Study(SPACE, ("x", "y"), 4, name="trial run"))
+    threads = [threading.Thread(target=propose, args=(Exchange(postgres_engine), site)) for site in "xy"]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    state = Exchange(postgres_engine).state("trial run")
+    assert (state.round, state.missing) == ((1, ("x", "y")) if is_locked else (0, ()))

@@ -38,6 +38,7 @@ from cboc.messages import Proposal
 
 NAMES = {"ix": "ix_%(column_0_label)s", "fk": "fk_%(table_name)s_%(referred_table_name)s", "pk": "pk_%(table_name)s"}
 LONGEST = 100  # characters of a name
+DIGEST = 64  # characters of a SHA-256, as hexadecimal digits
 READING = {"is_reading": True}  # execution options of a transaction that writes nothing
 PATIENCE = 30.0  # seconds that a message waits for another's transaction
 
@@ -58,6 +59,17 @@ sites = Table(
     Column("study", ForeignKey("studies.study"), primary_key=True),
     Column("site", String(LONGEST), primary_key=True),
     Column("has_left", Boolean, nullable=False),
+    Column("token", String(DIGEST), unique=True),  # SHA-256 of what the site shows with every message; None: not joined
+)
+invites = Table(
+    "invites",
+    metadata,
+    Column("code", String(DIGEST), primary_key=True),  # SHA-256 of what was handed to the site
+    Column("study", String(LONGEST), nullable=False),
+    Column("site", String(LONGEST), nullable=False),
+    Column("expires_at", Float, nullable=False),
+    Column("token", String(DIGEST)),  # of the site that used it
+    ForeignKeyConstraint(["study", "site"], ["sites.study", "sites.site"]),
 )
 proposals = Table(
     "proposals",

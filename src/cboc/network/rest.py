@@ -1,0 +1,105 @@
+"""A network that reaches the others through a coordinator.
+
+Every message may be sent again: a site that hears no answer repeats it, with pauses that grow, and gives up with
+`Unreachable` after a while. What has been refused is not repeated.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+
+from cboc.errors import CbocError
+from cboc.messages import Design, Proposal
+from cboc.network.ledger import RoundClosed
+
+TIMEOUT = 20.0  # seconds for one answer
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0  # seconds
+BUSY = (429, 502, 503, 504)  # answers of a coordinator, or a proxy before it, that is not ready
+
+
+class Unreachable(CbocError):
+    """The coordinator does not answer."""
+
+
+@dataclass
+class Rest:
+    """The coordinator at `url`, for the site whose token this is."""
+
+    url: str
+    token: str = field(repr=False)
+    patience: float = 60.0  # seconds, after which a message is given up
+
+    def __post_init__(self) -> None:
+        headers = {"Authorization": f"Bearer {self.token}"}
+        try:
+            self._client = httpx2.Client(base_url=self.url, headers=headers, timeout=TIMEOUT)
+        except (httpx2.InvalidURL, ValueError):
+            raise CbocError(f"a coordinator's address looks like https://host:8000; '{self.url}' does not.") from None
+
+    def submit(self, proposal: Proposal) -> None:
+        body = {"x": proposal.x, "reward": proposal.reward, "best": proposal.best}
+        given = {name: value for name, value in body.items() if value is not None}
+        self._ask("PUT", f"/v1/rounds/{proposal.round}/proposal", proposal.site, proposal.round, given)
+
+    def design(self, site: str, round: int) -> Design | None:
+        answer = self._ask("GET", f"/v1/rounds/{round}/design", site, round)
+        if answer is None:
+            return None
+        others = tuple(tuple(point) for point in answer["others"])
+        return Design(site, round, tuple(answer["x"]), tuple(answer["weights"]), answer["leader"], others)
+
+    def leave(self, site: str) -> None:
+        self._ask("POST", "/v1/leave", site, 0)
+
+    def close(self) -> None:
+        """Hang up."""
+        self._client.close()
+
+    def standing(self) -> dict[str, Any]:
+        """The agreement, the site's name, and where the study stands."""
+        answer: dict[str, Any] = self._ask("GET", "/v1/study", "", 0)
+        return answer
+
+    def _ask(self, method: str, path: str, site: str, round: int, body: dict[str, Any] | None = None) -> Any:
+        """The answer's content, None if it has none; refusals are raised."""
+        answer = self._send(method, path, body)
+        if answer.status_code == 200:
+            return answer.json()
+        if answer.is_success:
+            return None
+        said = _said(answer)
+        if "current" in said:
+            raise RoundClosed(site, round, said["current"])
+        raise CbocError(f"the coordinator at {self.url} refused: {said.get('error', answer.reason_phrase)}")
+
+    def _send(self, method: str, path: str, body: dict[str, Any] | None) -> httpx2.Response:
+        until, pause = time.monotonic() + self.patience, FIRST_PAUSE
+        while True:
+            try:
+                answer = self._client.request(method, path, json=body)
+                if answer.status_code not in BUSY:
+                    return answer
+                trouble = f"it answers {answer.status_code}"
+            except httpx2.UnsupportedProtocol:
+                raise CbocError(
+                    f"a coordinator's address looks like https://host:8000; '{self.url}' does not."
+                ) from None
+            except httpx2.TransportError as error:
+                trouble = str(error) or type(error).__name__
+            if time.monotonic() + pause > until:
+                raise Unreachable(f"no coordinator answers at {self.url} ({trouble}); try again later.")
+            time.sleep(pause * random.uniform(0.5, 1.0))
+            pause = min(2.0 * pause, LONGEST_PAUSE)
+
+
+def _said(answer: httpx2.Response) -> dict[str, Any]:
+    try:
+        said = answer.json()
+    except ValueError:
+        return {}
+    return said if isinstance(said, dict) else {}

@@ -1,0 +1,84 @@
+"""Who may speak for a site. Secrets are 256 random bits, of which only the SHA-256 is kept: no database opens a door.
+
+code = door.invite(study, site)     # handed to the site by some other way; good once, for a while
+door.join(code, token)              # the site chose the token and keeps it; the same pair again is fine
+door.who(token)                     # (study, site), with every message
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from hashlib import sha256
+from secrets import token_urlsafe
+
+from sqlalchemy import Engine, insert, select, update
+
+from cboc.errors import CbocError
+from cboc.service.sql import READING, invites, sites
+
+WEEK = 7 * 24 * 3600.0
+SHORTEST = 32  # characters of a token
+
+
+class NotAllowed(CbocError):
+    """The secret opens nothing here."""
+
+
+def new_secret() -> str:
+    return token_urlsafe(32)
+
+
+def fingerprint(secret: str) -> str:
+    return sha256(secret.encode()).hexdigest()
+
+
+class Door:
+    """The secrets of one database."""
+
+    def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
+        self._engine, self._clock = engine, clock
+
+    def invite(self, study: str, site: str, lifetime: float = WEEK) -> str:
+        """A code for one site; one that was given before stays good until it is used or too old."""
+        code = new_secret()
+        row = {"code": fingerprint(code), "study": study, "site": site, "expires_at": self._clock() + lifetime}
+        with self._engine.begin() as connection:
+            known = select(sites.c.site).where(sites.c.study == study, sites.c.site == site)
+            if connection.execute(known).scalar_one_or_none() is None:
+                raise CbocError(f"there is no site '{site}' in a study '{study}' here.")
+            connection.execute(insert(invites), row)
+        return code
+
+    def join(self, code: str, token: str) -> tuple[str, str]:
+        """From now on the token speaks for the site of this code, and no other token does: (study, site)."""
+        if len(token) < SHORTEST:
+            raise CbocError(f"a token has at least {SHORTEST} characters; {len(token)} came.")
+        with self._engine.begin() as connection:
+            wanted = select(invites).where(invites.c.code == fingerprint(code)).with_for_update()
+            invite = connection.execute(wanted).one_or_none()
+            if invite is None or (invite.token is None and self._clock() > invite.expires_at):
+                raise NotAllowed("this invitation is unknown or too old; ask for another.")
+            if invite.token is not None and invite.token != fingerprint(token):
+                raise NotAllowed("this invitation was used already; ask for another.")
+            mark = {"token": fingerprint(token)}
+            connection.execute(update(invites).where(invites.c.code == invite.code).values(mark))
+            is_site = (sites.c.study == invite.study) & (sites.c.site == invite.site)
+            connection.execute(update(sites).where(is_site).values(mark))
+        return invite.study, invite.site
+
+    def who(self, token: str) -> tuple[str, str]:
+        wanted = select(sites.c.study, sites.c.site).where(sites.c.token == fingerprint(token))
+        with self._engine.connect().execution_options(**READING) as connection, connection.begin():
+            found = connection.execute(wanted).one_or_none()
+        if found is None:
+            raise NotAllowed("this token is unknown or was revoked; ask for an invitation.")
+        return found.study, found.site
+
+    def revoke(self, study: str, site: str) -> None:
+        """Neither its token nor an invitation that is still out speaks for this site any more."""
+        with self._engine.begin() as connection:
+            is_site = (sites.c.study == study) & (sites.c.site == site)
+            connection.execute(update(sites).where(is_site).values(token=None))
+            is_invited = (invites.c.study == study) & (invites.c.site == site)
+            connection.execute(invites.delete().where(is_invited))

@@ -1,0 +1,129 @@
+"""Real databases: SQLite in a file, and a PostgreSQL server of the tests' own, on a free port of this machine."""
+
+import os
+import pwd
+import shutil
+import socket
+import subprocess
+import threading
+import time
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+
+import pytest
+import uvicorn
+
+from cboc.service.app import create_app
+from cboc.service.sql import metadata, open_database
+
+NEEDED = "CBOC_NEEDS_ALL_PARTS"  # set where leaving a test out counts as a failure
+DATABASES = count()
+
+
+def leave_out(reason):
+    if os.environ.get(NEEDED):
+        pytest.fail(reason)
+    pytest.skip(reason)
+
+
+def programs():
+    """The newest PostgreSQL of this machine, where Debian puts them or on the path."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    if found:
+        return found[-1].parent
+    initdb = shutil.which("initdb")
+    if initdb is None:
+        leave_out("PostgreSQL is not here: apt-get install postgresql")
+    return Path(initdb).parent
+
+
+def somebody():
+    """PostgreSQL does not run as root."""
+    if os.getuid() != 0:
+        return None
+    try:
+        return pwd.getpwnam("postgres").pw_name
+    except KeyError:
+        leave_out("PostgreSQL does not run as root, and there is no user 'postgres'")
+
+
+@pytest.fixture(scope="session")
+def postgres():
+    """The address of a server that is stopped after the tests, without the name of a database."""
+    binaries, user = programs(), somebody()
+    folder = Path(subprocess.run(["mktemp", "-d"], capture_output=True, text=True, check=True).stdout.strip())
+    if user is not None:
+        shutil.chown(folder, user, user)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    def run(*command):
+        subprocess.run([str(part) for part in command], user=user, check=True, capture_output=True, cwd=folder)
+
+    run(binaries / "initdb", "-D", folder / "data", "-U", "cboc", "-A", "trust", "--no-sync")
+    settings = f"-F -h 127.0.0.1 -p {port} -k {folder}"  # without fsync: no power fails here
+    run(binaries / "pg_ctl", "-D", folder / "data", "-o", settings, "-l", folder / "log", "-w", "start")
+    yield f"postgresql+psycopg://cboc@127.0.0.1:{port}"
+    run(binaries / "pg_ctl", "-D", folder / "data", "-m", "immediate", "-w", "stop")
+    shutil.rmtree(folder)
+
+
+def fresh(server):
+    """A new database on the server."""
+    name = f"test_{next(DATABASES)}"
+    engine = open_database(f"{server}/postgres")
+    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.exec_driver_sql(f"CREATE DATABASE {name}")
+    engine.dispose()
+    return f"{server}/{name}"
+
+
+@contextmanager
+def prepared(url):
+    engine = open_database(url)
+    metadata.create_all(engine)
+    yield engine
+    engine.dispose()
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request, tmp_path):
+    """An empty database of its own for every test, on either kind."""
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path / 'coordinator.db'}"
+    return fresh(request.getfixturevalue("postgres"))
+
+
+@pytest.fixture
+def engine(url):
+    with prepared(url) as engine:
+        yield engine
+
+
+@pytest.fixture
+def postgres_engine(postgres):
+    with prepared(fresh(postgres)) as engine:
+        yield engine
+
+
+@contextmanager
+def _serving(engine):
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    server = uvicorn.Server(uvicorn.Config(create_app(engine), port=port, log_level="critical"))
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    yield f"http://127.0.0.1:{port}"
+    server.should_exit = True
+    thread.join()
+
+
+@pytest.fixture
+def serving():
+    """`with serving(engine) as url`: the coordinator of a database, on a real socket."""
+    return _serving
