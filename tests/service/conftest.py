@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import uvicorn
+from sqlalchemy import create_engine
 
 from cboc.service.app import create_app
 from cboc.service.sql import metadata, open_database
@@ -70,14 +71,17 @@ def postgres():
     shutil.rmtree(folder)
 
 
+@contextmanager
 def fresh(server):
-    """A new database on the server."""
+    """A new database on the server, for a while."""
     name = f"test_{next(DATABASES)}"
-    engine = open_database(f"{server}/postgres")
-    with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+    engine = create_engine(f"{server}/postgres", isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
         connection.exec_driver_sql(f"CREATE DATABASE {name}")
+    yield f"{server}/{name}"
+    with engine.connect() as connection:
+        connection.exec_driver_sql(f"DROP DATABASE {name} WITH (FORCE)")
     engine.dispose()
-    return f"{server}/{name}"
 
 
 @contextmanager
@@ -92,8 +96,10 @@ def prepared(url):
 def url(request, tmp_path):
     """An empty database of its own for every test, on either kind."""
     if request.param == "sqlite":
-        return f"sqlite:///{tmp_path / 'coordinator.db'}"
-    return fresh(request.getfixturevalue("postgres"))
+        yield f"sqlite:///{tmp_path / 'coordinator.db'}"
+        return
+    with fresh(request.getfixturevalue("postgres")) as url:
+        yield url
 
 
 @pytest.fixture
@@ -104,7 +110,7 @@ def engine(url):
 
 @pytest.fixture
 def postgres_engine(postgres):
-    with prepared(fresh(postgres)) as engine:
+    with fresh(postgres) as url, prepared(url) as engine:
         yield engine
 
 
