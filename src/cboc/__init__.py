@@ -15,6 +15,7 @@ from cboc.trial import Trial
 
 if TYPE_CHECKING:
     from cboc.loop import ExperimentFailed, simulate
+    from cboc.membership import join
     from cboc.site import Finished, Site, Waiting
 
 __version__ = "0.1.0"
@@ -39,12 +40,14 @@ __all__ = [
     "Trial",
     "Uniform",
     "Waiting",
+    "join",
     "simulate",
 ]
 
-_NEEDS_SCIPY = {
+_LATER = {
     "ExperimentFailed": "cboc.loop",
     "simulate": "cboc.loop",
+    "join": "cboc.membership",
     "Finished": "cboc.site",
     "Site": "cboc.site",
     "Waiting": "cboc.site",
@@ -52,7 +55,7 @@ _NEEDS_SCIPY = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load what needs SciPy when it is first asked for, so that `import cboc` stays quick."""
-    if name not in _NEEDS_SCIPY:
+    """Load what needs SciPy, or an extra, when it is first asked for, so that `import cboc` stays quick."""
+    if name not in _LATER:
         raise AttributeError(f"module 'cboc' has no attribute {name!r}")
-    return getattr(import_module(_NEEDS_SCIPY[name]), name)
+    return getattr(import_module(_LATER[name]), name)

@@ -6,16 +6,21 @@ Every message may be sent again: a site that hears no answer repeats it, with pa
 
 from __future__ import annotations
 
+import json
 import random
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
-
-import httpx2
 
 from cboc.errors import CbocError
 from cboc.messages import Design, Proposal
 from cboc.network.ledger import RoundClosed
+
+try:
+    import httpx2
+except ImportError:
+    raise CbocError("to reach a coordinator cboc needs its extra: pip install 'cboc[client]'.") from None
 
 TIMEOUT = 20.0  # seconds for one answer
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0  # seconds
@@ -33,6 +38,7 @@ class Rest:
     url: str
     token: str = field(repr=False)
     patience: float = 60.0  # seconds, after which a message is given up
+    record: Callable[[str, str, bytes], None] | None = None  # called with every message before it leaves
 
     def __post_init__(self) -> None:
         headers = {"Authorization": f"Bearer {self.token}"}
@@ -60,6 +66,12 @@ class Rest:
         """Hang up."""
         self._client.close()
 
+    def join(self, code: str) -> dict[str, Any]:
+        """Use an invitation: from now on the token speaks for its site. The same again is fine."""
+        body = {"code": code, "token": self.token}
+        answer: dict[str, Any] = self._ask("POST", "/v1/join", "", 0, body)
+        return answer
+
     def standing(self) -> dict[str, Any]:
         """The agreement, the site's name, and where the study stands."""
         answer: dict[str, Any] = self._ask("GET", "/v1/study", "", 0)
@@ -79,9 +91,13 @@ class Rest:
 
     def _send(self, method: str, path: str, body: dict[str, Any] | None) -> httpx2.Response:
         until, pause = time.monotonic() + self.patience, FIRST_PAUSE
+        content = b"" if body is None else json.dumps(body).encode()
+        headers = {} if body is None else {"Content-Type": "application/json"}
         while True:
+            if self.record is not None:
+                self.record(method, path, content)
             try:
-                answer = self._client.request(method, path, json=body)
+                answer = self._client.request(method, path, content=content, headers=headers)
                 if answer.status_code not in BUSY:
                     return answer
                 trouble = f"it answers {answer.status_code}"

@@ -1,0 +1,162 @@
+import threading
+
+import pytest
+from sqlalchemy import select
+
+import cboc
+from cboc import CbocError, Ledger, Site, Study, Waiting
+from cboc.network.rest import Rest, Unreachable
+from cboc.service.door import Door
+from cboc.service.exchange import Exchange
+from cboc.service.sql import metadata
+from cboc.sitefile import SiteFile
+
+SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
+STUDY = Study(SPACE, ("x", "y"), 4, name="trial run")
+CENTRES = {"x": 0.3, "y": 0.35}
+
+
+def outcome(name, design):
+    """With so many digits that no other number is the same."""
+    return (design["a"] - CENTRES[name]) ** 2 + (design["b"] - 0.4) ** 2 + 0.123456789 / 7
+
+
+@pytest.fixture
+def coordinator(engine, serving):
+    """The address of a coordinator, and an invitation for each site."""
+    Exchange(engine).create(STUDY)
+    door = Door(engine)
+    with serving(engine) as url:
+        yield url, {name: door.invite("trial run", name) for name in STUDY.sites}
+
+
+@pytest.fixture
+def hang_up(monkeypatch):
+    """Closes what the sites of a test have opened."""
+    opened = []
+
+    def keeping(init):
+        def remembered(self, *given, **options):
+            init(self, *given, **options)
+            opened.append(self)
+
+        return remembered
+
+    monkeypatch.setattr(SiteFile, "__init__", keeping(SiteFile.__init__))
+    monkeypatch.setattr(Rest, "__post_init__", keeping(Rest.__post_init__))
+    yield
+    for thing in opened:
+        thing.close()
+
+
+def rejoin(tmp_path, name, **options):
+    return cboc.join(storage=tmp_path / f"{name}.db", initial=3, **options)
+
+
+def take_part(tmp_path, name):
+    """Every step in a new process, as it were: nothing but the file is kept."""
+    while True:
+        site = rejoin(tmp_path, name)
+        if site.is_finished:
+            return
+        try:
+            site.ask()
+        except Waiting:
+            continue
+        again = rejoin(tmp_path, name)
+        trial = again.ask()
+        again.tell(trial, outcome(name, trial.design(again.study.space)))
+
+
+@pytest.mark.usefixtures("hang_up")
+def test_a_study_of_sites_that_forget_everything_but_their_files(coordinator, tmp_path, engine):
+    url, codes = coordinator
+    for name in STUDY.sites:
+        cboc.join(url, codes[name], storage=f"sqlite:///{tmp_path / name}.db", direction="minimise", seed=5)
+    threads = [threading.Thread(target=take_part, args=(tmp_path, name)) for name in STUDY.sites]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    ledger = Ledger(STUDY)
+    together = [Site(STUDY, name, ledger, direction="minimise", initial=3, seed=5) for name in STUDY.sites]
+    while not all(site.is_finished for site in together):
+        for site in together:
+            site.propose()
+        for site in together:
+            trial = site.ask()
+            site.tell(trial, outcome(site.name, trial.design(STUDY.space)))
+    for expected in together:
+        site = rejoin(tmp_path, expected.name)
+        assert site.trials == expected.trials and len(site.trials) == 7
+        _no_outcome_left(site.trials, SiteFile(tmp_path / f"{site.name}.db"), engine)
+
+
+def _no_outcome_left(trials, file, engine):
+    """Neither as text nor as bytes of a float."""
+    sent = b"".join(message.body for message in file.sent())
+    with engine.connect() as connection:
+        kept = " ".join(
+            str(tuple(row)) for table in metadata.sorted_tables for row in connection.execute(select(table))
+        )
+    for trial in trials:
+        assert repr(trial.y)[:12].encode() not in sent and repr(trial.y)[:12] not in kept
+    assert b'"x": [' in sent and "trial run" in kept  # the places where it could have been are those that were read
+
+
+@pytest.mark.usefixtures("hang_up")
+def test_a_site_killed_between_saving_and_sending_sends_the_same_again(coordinator, tmp_path, monkeypatch):
+    url, codes = coordinator
+    site = cboc.join(url, codes["x"], storage=tmp_path / "x.db", direction="minimise", initial=0)
+    with monkeypatch.context() as patched:
+        patched.setattr(site.network._client, "request", _killed)
+        with pytest.raises(KeyboardInterrupt):
+            site.propose()
+    rejoin(tmp_path, "x").propose()
+    first, second = [message for message in SiteFile(tmp_path / "x.db").sent() if message.method == "PUT"]
+    assert (first.path, first.body) == (second.path, second.body)
+    assert rejoin(tmp_path, "x").network.standing()["missing"] == ["y"]
+
+
+def _killed(*_, **__):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.usefixtures("hang_up")
+def test_an_answer_to_the_invitation_that_is_lost_is_asked_for_again(coordinator, tmp_path, monkeypatch):
+    url, codes = coordinator
+    with monkeypatch.context() as patched:
+        patched.setattr(SiteFile, "remember", _forgetful(SiteFile.remember))
+        with pytest.raises(KeyboardInterrupt):
+            cboc.join(url, codes["x"], storage=tmp_path / "x.db", direction="minimise")
+    assert cboc.join(storage=tmp_path / "x.db").name == "x"
+
+
+def _forgetful(remember):
+    def killed_before_the_agreement(self, **facts):
+        if "agreement" in facts:
+            raise KeyboardInterrupt
+        remember(self, **facts)
+
+    return killed_before_the_agreement
+
+
+@pytest.mark.usefixtures("hang_up")
+def test_mistakes_get_one_sentence(coordinator, tmp_path):
+    url, codes = coordinator
+    with pytest.raises(CbocError, match="has joined no study yet; give url, code and direction"):
+        cboc.join(storage=tmp_path / "x.db")
+    with pytest.raises(CbocError, match="a site's file is a path"):
+        cboc.join(url, codes["x"], storage=tmp_path, direction="minimise")
+    (tmp_path / "text.db").write_text("no database at all, but long enough to be taken for one" * 20)
+    with pytest.raises(CbocError, match="cannot be used as a site's file"):
+        cboc.join(url, codes["x"], storage=tmp_path / "text.db", direction="minimise")
+    with pytest.raises(Unreachable):
+        cboc.join("http://127.0.0.1:9", codes["x"], storage=tmp_path / "z.db", direction="minimise", patience=0.2)
+    cboc.join(url, codes["x"], storage=tmp_path / "x.db", direction="minimise")
+    with pytest.raises(CbocError, match="is of a site that is to minimise; maximise came"):
+        cboc.join(storage=tmp_path / "x.db", direction="maximise")
+    with pytest.raises(CbocError, match="use another file for another study"):
+        cboc.join("http://elsewhere", "other", storage=tmp_path / "x.db")
+    with pytest.raises(CbocError, match="this invitation was used already"):
+        cboc.join(url, codes["x"], storage=tmp_path / "second.db", direction="minimise")
