@@ -30,7 +30,8 @@ def join(
 ) -> Site:
     """Take part in a study. The first time with the invitation's code and a direction; later the file knows.
 
-    `options` are those of `Site`. The token is made here and kept in the file before it is sent.
+    `options` are those of `Site`. While the coordinator is down the site goes on alone, and says so. The token is made
+    here, and kept in the file before it is sent.
     """
     file = SiteFile(storage)
     about = file.about
@@ -55,7 +56,7 @@ def join(
         seed=about["seed"],
         trials=file.trials(),
         save=file.keep,
-        **options,
+        **({"goes_on_alone": True} | options),
     )
 
 

@@ -10,6 +10,7 @@ process or the next.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from math import exp, isfinite, isnan
 from typing import Any, cast
@@ -24,7 +25,7 @@ from cboc.data import Best, Dataset, Direction
 from cboc.errors import CbocError
 from cboc.groups import by_group
 from cboc.messages import Proposal
-from cboc.network.ledger import Network, RoundClosed
+from cboc.network.ledger import Final, Network, RoundClosed, Unreachable
 from cboc.strategy import Situation, Strategy, default
 from cboc.study import Study
 from cboc.threads import one_thread
@@ -52,8 +53,9 @@ class Site:
     less than `initial` of them the site starts with space-filling designs of its own (default: 5 per parameter, as in
     the paper). `gate` decides whether an agreed design is run, `guide` how far the others' best designs draw the own
     proposals, where the study shares them. `stop_below` ends the site's part when its largest utility falls below it
-    (the theory's kappa; 0 is never). `trials` continues where an earlier process stopped; `save` is called with every
-    trial that changes.
+    (the theory's kappa; 0 is never). With `goes_on_alone` it runs its own proposals while nobody answers, instead of
+    raising `Unreachable`. `trials` continues where an earlier process stopped; `save` is called with every trial that
+    changes.
     """
 
     def __init__(
@@ -70,6 +72,7 @@ class Site:
         guide: GuideLike = Guide(),  # noqa: B008 - frozen
         seed: int = 0,
         stop_below: float = 0.0,
+        goes_on_alone: bool = False,
         trials: Iterable[Trial] = (),
         save: Callable[[Trial], None] | None = None,
     ) -> None:
@@ -79,6 +82,7 @@ class Site:
         self.study, self.name, self.network, self.direction = study, name, network, direction
         self.strategy = default() if strategy is None else strategy
         self.gate, self.guide, self.seed, self.stop_below = gate, guide, seed, stop_below
+        self.goes_on_alone = goes_on_alone
         self.data = Dataset.empty(study.space.dimension, direction=direction) if data is None else data
         wanted = 5 * len(study.space.names) if initial is None else initial
         self._check(wanted)
@@ -168,16 +172,21 @@ class Site:
 
         Raises `Waiting` while other sites have not proposed yet, `Finished` when there is nothing left to do.
         """
-        trial = self.propose()
-        if trial.status == Status.PENDING:
-            return trial
-        return self._agree(trial)
+        try:
+            trial = self.propose()
+            return trial if trial.status == Status.PENDING else self._agree(trial)
+        except Unreachable:
+            trial_here = self._open
+            if trial_here is None or not self.goes_on_alone:
+                raise
+            return self._keep(replace(trial_here, status=Status.PENDING, decision=Decision.SOLO))
 
     def propose(self) -> Trial:
         """Compute this round's proposal and hand it in: done by `ask`, or before it where sites share a process."""
         trial = self._open
         if trial is None:
             if self.is_finished:
+                self._say_goodbye()
                 raise Finished(
                     f"site '{self.name}' has finished its {self.rounds} of {self.study.budget(self.name)} rounds."
                 )
@@ -263,6 +272,12 @@ class Site:
     def _next_round(self) -> int:
         return max((t.round + 1 for t in self.trials if t.round is not None), default=0)
 
+    def _say_goodbye(self) -> None:
+        """Rounds that were spent alone are unknown to the others, who would wait for this site."""
+        if any(trial.decision == Decision.SOLO for trial in self.trials):
+            with suppress(Unreachable):
+                self.network.leave(self.name)
+
     def _hand_in(self, trial: Trial) -> Trial:
         """A closed round is frozen: a proposal that comes too late for it counts for the one that is open."""
         while True:
@@ -270,6 +285,12 @@ class Site:
                 self.network.submit(self.proposal(trial))
             except RoundClosed as closed:
                 trial = self._keep(replace(trial, round=closed.current))
+            except Final:
+                if not any(t.round == trial.round and t.decision == Decision.SOLO for t in self.trials):
+                    raise
+                raise Waiting(
+                    f"round {trial.round} is open with what this site proposed before it went on alone."
+                ) from None
             else:
                 return trial
 

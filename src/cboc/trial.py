@@ -30,6 +30,7 @@ class Decision(StrEnum):
     INITIAL = "initial"  # space-filling, before the first round
     FOLLOWED = "followed"  # the agreed design, accepted by the gate
     DECLINED = "declined"  # the gate preferred the own proposal
+    SOLO = "solo"  # the own proposal: the others could not be reached
     ALONE = "alone"  # the own proposal: the sites' best designs do not lie together, so that there is nothing to share
 
 
@@ -81,6 +82,8 @@ class Trial:
             return "Stopped: no design promises more than your threshold."
         if self.decision == Decision.INITIAL:
             return "Initial design: spread over the space, not shared with anybody."
+        if self.decision == Decision.SOLO:
+            return "100 % your own optimum: the coordinator could not be reached, so that this one is not shared."
         if self.decision == Decision.ALONE:
             return f"100 % your own optimum, nothing is shared: {self._reason}."
         parts = [_recipe(self.weights or (), sites.index(self.site), sites)]

@@ -116,7 +116,7 @@ def test_a_rule_of_the_users_is_checked():
     [
         (("nobody", 0, (0.5, 0.5)), "'nobody' is no site"),
         (("x", 0, (0.5,)), "have 2 coordinates; site 'x' sent 1"),
-        (("x", 3, (0.5, 0.5)), "round 0 is open; site 'x' proposed for round 3"),
+        (("x", 3, (0.5, 0.5)), "round 3 is not open yet for site 'x'; round 0 is open now"),
     ],
 )
 def test_a_wrong_proposal_is_refused_in_one_sentence(proposal, complaint):

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import select
 
 import cboc
-from cboc import CbocError, Ledger, Site, Study, Waiting
+from cboc import CbocError, Finished, Ledger, Site, Study, Waiting
 from cboc.network.rest import Rest, Unreachable
 from cboc.service.door import Door
 from cboc.service.exchange import Exchange
@@ -139,6 +139,56 @@ def _forgetful(remember):
         remember(self, **facts)
 
     return killed_before_the_agreement
+
+
+def finish(tmp_path, name, **options):
+    while True:
+        site = rejoin(tmp_path, name, **options)
+        try:
+            trial = site.ask()
+        except Waiting:
+            return site
+        except Finished:
+            return site
+        site.tell(trial, outcome(name, trial.design(site.study.space)))
+
+
+@pytest.mark.parametrize("has_arrived", [False, True])
+@pytest.mark.usefixtures("hang_up")
+def test_while_the_coordinator_is_down_a_site_goes_on_alone_and_comes_back(engine, serving, tmp_path, has_arrived):
+    Exchange(engine).create(STUDY)
+    door = Door(engine)
+    with serving(engine) as url:
+        for name in STUDY.sites:
+            cboc.join(url, door.invite("trial run", name), storage=tmp_path / f"{name}.db", direction="minimise")
+        if has_arrived:  # x has proposed for round 0, and waits for y, when the coordinator goes down
+            assert finish(tmp_path, "x").trials[-1].status == "proposed"
+    nowhere = "http://127.0.0.1:9"
+    site = rejoin(tmp_path, "x", url=nowhere, patience=0.1)
+    while (trial := site.ask()).round is None:
+        site.tell(trial, outcome("x", trial.design(STUDY.space)))
+    assert trial.decision == "solo" and "could not be reached" in trial.explain(STUDY.sites)
+    assert rejoin(tmp_path, "x", url=nowhere, patience=0.1).ask() == trial  # the same until it is told
+    site.tell(trial, outcome("x", trial.design(STUDY.space)))
+    with serving(engine) as url:
+        for _ in range(5):
+            for name in STUDY.sites:
+                finish(tmp_path, name, url=url)
+        assert Exchange(engine).state("trial run").missing == ()
+        for name in STUDY.sites:
+            of_site = rejoin(tmp_path, name, url=url)
+            assert of_site.is_finished and of_site.rounds == 4
+    shared = [trial for trial in of_site.trials if trial.weights and trial.weights[0] > 0.0]
+    assert shared  # y has heard x again
+
+
+@pytest.mark.usefixtures("hang_up")
+def test_a_site_that_may_not_go_on_alone_says_so(coordinator, tmp_path):
+    url, codes = coordinator
+    cboc.join(url, codes["x"], storage=tmp_path / "x.db", direction="minimise")
+    site = cboc.join("http://127.0.0.1:9", storage=tmp_path / "x.db", initial=0, patience=0.1, goes_on_alone=False)
+    with pytest.raises(Unreachable, match="no coordinator answers"):
+        site.ask()
 
 
 @pytest.mark.usefixtures("hang_up")

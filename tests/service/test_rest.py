@@ -87,7 +87,7 @@ def test_refusals_are_told_apart(coordinator, reach):
     network = networks["x"]
     assert network.standing()["site"] == "x" and network.design("x", 0) is None
     network.submit(Proposal("x", 0, (0.5, 0.5)))
-    with pytest.raises(CbocError, match="refused: site 'x' has proposed another design"):
+    with pytest.raises(CbocError, match="site 'x' has proposed another design"):
         network.submit(Proposal("x", 0, (0.1, 0.5)))
     networks["y"].leave("y")
     networks["z"].leave("z")

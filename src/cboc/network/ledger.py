@@ -36,13 +36,20 @@ class Network(Protocol):
 
 
 class RoundClosed(CbocError):
-    """The round went on without this site; `current` is the one that is open now."""
+    """The round is not the open one, which is `current`: it went on without this site, or is still to come."""
 
     def __init__(self, site: str, round: int, current: int) -> None:
         self.current = current
-        super().__init__(
-            f"round {round} closed without site '{site}'; round {current} is open now: propose for that one."
-        )
+        what = f"closed without site '{site}'" if round < current else f"is not open yet for site '{site}'"
+        super().__init__(f"round {round} {what}; round {current} is open now: propose for that one.")
+
+
+class Final(CbocError):
+    """The site has proposed another design for this round already."""
+
+
+class Unreachable(CbocError):
+    """Nobody answers."""
 
 
 class Store(Protocol):
@@ -134,14 +141,10 @@ class Ledger:
         before = self.store.proposals(round).get(site)
         if before == proposal:
             return
-        if before is not None:
-            raise CbocError(
-                f"site '{site}' has proposed another design for round {round} already; a proposal is final."
-            )
-        if round < current:
+        if round != current:
             raise RoundClosed(site, round, current)
-        if round > current:
-            raise CbocError(f"round {current} is open; site '{site}' proposed for round {round}, which is not.")
+        if before is not None:
+            raise Final(f"site '{site}' has proposed another design for round {round} already; a proposal is final.")
         if site not in self._roster():
             raise CbocError(f"site '{site}' has left or has used its budget of {self.study.budget(site)} experiments.")
         self.store.add(proposal)

@@ -15,7 +15,7 @@ from typing import Any
 
 from cboc.errors import CbocError
 from cboc.messages import Design, Proposal
-from cboc.network.ledger import RoundClosed
+from cboc.network.ledger import Final, RoundClosed, Unreachable
 
 try:
     import httpx2
@@ -25,10 +25,6 @@ except ImportError:
 TIMEOUT = 20.0  # seconds for one answer
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0  # seconds
 BUSY = (429, 502, 503, 504)  # answers of a coordinator, or a proxy before it, that is not ready
-
-
-class Unreachable(CbocError):
-    """The coordinator does not answer."""
 
 
 @dataclass
@@ -87,6 +83,8 @@ class Rest:
         said = _said(answer)
         if "current" in said:
             raise RoundClosed(site, round, said["current"])
+        if said.get("is_final"):
+            raise Final(said["error"])
         raise CbocError(f"the coordinator at {self.url} refused: {said.get('error', answer.reason_phrase)}")
 
     def _send(self, method: str, path: str, body: dict[str, Any] | None) -> httpx2.Response:

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cboc.errors import CbocError
 from cboc.messages import Proposal
-from cboc.network.ledger import RoundClosed
+from cboc.network.ledger import Final, RoundClosed
 from cboc.service.door import Door, NotAllowed
 from cboc.service.exchange import Exchange
 
@@ -154,6 +154,8 @@ def _refuse(_: Request, error: Exception) -> JSONResponse:
         return _answer(401, str(error))
     if isinstance(error, RoundClosed):
         return _answer(409, str(error), current=error.current)
+    if isinstance(error, Final):
+        return _answer(409, str(error), is_final=True)
     return _answer(409, str(error))
 
 
