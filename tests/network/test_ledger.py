@@ -55,7 +55,7 @@ def test_a_late_proposal_is_told_which_round_is_open():
     ledger = Ledger(study(quorum=1))
     propose(ledger, "x")
     ledger.close()
-    with pytest.raises(RoundClosed, match="round 0 closed without site 'y'; round 1 is open") as late:
+    with pytest.raises(RoundClosed, match="round 0 is closed for site 'y'; round 1 is open") as late:
         propose(ledger, "y", 0)
     assert late.value.current == 1
     propose(ledger, "y", 1)

@@ -40,8 +40,8 @@ class RoundClosed(CbocError):
 
     def __init__(self, site: str, round: int, current: int) -> None:
         self.current = current
-        what = f"closed without site '{site}'" if round < current else f"is not open yet for site '{site}'"
-        super().__init__(f"round {round} {what}; round {current} is open now: propose for that one.")
+        what = "is closed" if round < current else "is not open yet"
+        super().__init__(f"round {round} {what} for site '{site}'; round {current} is open now: propose for that one.")
 
 
 class Final(CbocError):
