@@ -176,10 +176,10 @@ class Site:
             trial = self.propose()
             return trial if trial.status == Status.PENDING else self._agree(trial)
         except Unreachable:
-            trial_here = self._open
-            if trial_here is None or not self.goes_on_alone:
+            proposed = self._open
+            if proposed is None or not self.goes_on_alone:
                 raise
-            return self._keep(replace(trial_here, status=Status.PENDING, decision=Decision.SOLO))
+            return self._keep(replace(proposed, status=Status.PENDING, decision=Decision.SOLO))
 
     def propose(self) -> Trial:
         """Compute this round's proposal and hand it in: done by `ask`, or before it where sites share a process."""
