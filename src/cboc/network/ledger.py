@@ -219,9 +219,11 @@ class Ledger:
         if not self.study.shares_best:
             return ()
         present = self.store.proposals(round)
-        heard = [self.study.sites[j] for j in np.flatnonzero(self.study.links[k]).tolist() if j != k]
+        heard = np.flatnonzero(self.study.links[k])
+        heard = heard[heard != k]
         step = max(1, -(-len(heard) // MOST_OTHERS))
-        bests = [present[name].best for name in heard[round % step :: step] if name in present]
+        names = [self.study.sites[j] for j in heard[round % step :: step].tolist()]
+        bests = [present[name].best for name in names if name in present]
         return tuple(best for best in bests if best is not None)
 
     def _mix(self, round: int) -> tuple[int, Whole, Array, str | None]:
