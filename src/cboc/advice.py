@@ -14,6 +14,7 @@ import numpy as np
 
 from cboc.site import Site
 from cboc.strategy import Bayesian, Situation
+from cboc.surrogate.gp import GP
 from cboc.threads import one_thread
 from cboc.trial import Decision, Status, Trial
 from cboc.utility.guide import Counsel
@@ -45,7 +46,9 @@ class Advice:
 
 def advise(site: Site) -> Advice:
     """For a site as it is now. Nothing of it leaves the site."""
-    counsel = _counsel(site)
+    with one_thread():
+        gp = Bayesian().surrogate(Situation(site.dataset, site.study.space)) if len(site.dataset) else None
+        counsel = _counsel(site, gp)
     agreement = None if counsel is None or isnan(counsel.agreement) else counsel.agreement
     return Advice(
         site.name,
@@ -53,19 +56,17 @@ def advise(site: Site) -> Advice:
         None if counsel is None else counsel.evidence,
         agreement,
         *_counts(site),
-        _fit(site),
+        gp.leave_one_out().q2 if gp is not None and len(site.dataset) >= FEW else None,
     )
 
 
-def _counsel(site: Site) -> Counsel | None:
+def _counsel(site: Site, gp: GP | None) -> Counsel | None:
     """What the guide would say now."""
     others = next((trial.others for trial in reversed(site.trials) if trial.others), None)
-    if others is None or not len(site.dataset):
+    if others is None or gp is None:
         return None
     progress = site.rounds / site.study.budget(site.name)
-    with one_thread():
-        utility = LogEI(Bayesian().surrogate(Situation(site.dataset, site.study.space)))
-        return site.guide(utility, site.dataset, np.array(others), progress)
+    return site.guide(LogEI(gp), site.dataset, np.array(others), progress)
 
 
 def _sentence(counsel: Counsel | None, agreement: float | None) -> str:
@@ -105,10 +106,3 @@ def _counts(site: Site) -> tuple[Count, Count]:
 def _is_shared(trial: Trial) -> bool:
     is_mixed = trial.decision == Decision.FOLLOWED and trial.agreed != trial.proposed
     return is_mixed or bool(trial.pull)
-
-
-def _fit(site: Site) -> float | None:
-    if len(site.dataset) < FEW:
-        return None
-    with one_thread():
-        return Bayesian().surrogate(Situation(site.dataset, site.study.space)).leave_one_out().q2

@@ -52,9 +52,10 @@ class SiteFile:
             self._connection.executescript(TABLES)
         except sqlite3.Error as error:
             raise CbocError(f"{self.path} cannot be used as a site's file ({error}); choose another path.") from None
-        if self.about.setdefault("format", FORMAT) != FORMAT:
+        if "format" not in self.about:
+            self.remember(format=FORMAT)
+        if self.about["format"] != FORMAT:
             raise CbocError(f"{self.path} was written by another version of cboc; use that one, or another file.")
-        self.remember(format=FORMAT)
 
     def close(self) -> None:
         self._connection.close()

@@ -175,10 +175,14 @@ class Study:
         return cls(**given)
 
     @property
+    def canonical(self) -> str:
+        """The agreement as JSON, always in the same bytes."""
+        return json.dumps(self.agreement(), sort_keys=True, ensure_ascii=True)
+
+    @property
     def digest(self) -> str:
         """A fingerprint of the agreement: two parties with the same one run the same study.
 
         A rule of one's own counts by its name only.
         """
-        canonical = json.dumps(self.agreement(), sort_keys=True, ensure_ascii=True)
-        return hashlib.sha256(canonical.encode()).hexdigest()[:16]
+        return hashlib.sha256(self.canonical.encode()).hexdigest()[:16]

@@ -15,7 +15,7 @@ from secrets import token_urlsafe
 from sqlalchemy import Engine, insert, select, update
 
 from cboc.errors import CbocError
-from cboc.service.sql import READING, invites, sites
+from cboc.service.sql import invites, sites, transaction
 
 WEEK = 7 * 24 * 3600.0
 SHORTEST = 32  # characters of a token
@@ -69,7 +69,7 @@ class Door:
 
     def who(self, token: str) -> tuple[str, str]:
         wanted = select(sites.c.study, sites.c.site).where(sites.c.token == fingerprint(token))
-        with self._engine.connect().execution_options(**READING) as connection, connection.begin():
+        with transaction(self._engine, is_reading=True) as connection:
             found = connection.execute(wanted).one_or_none()
         if found is None:
             raise NotAllowed("this token is unknown or was revoked; ask for an invitation.")

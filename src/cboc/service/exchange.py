@@ -19,7 +19,7 @@ from cboc.arrays import Array
 from cboc.errors import CbocError
 from cboc.messages import Design, Proposal
 from cboc.network.ledger import Ledger
-from cboc.service.sql import LONGEST, READING, SqlStore, sites, studies
+from cboc.service.sql import LONGEST, SqlStore, sites, studies, transaction
 from cboc.study import RULES, Study
 
 
@@ -42,8 +42,7 @@ class Exchange:
     def create(self, study: Study, deadline: float | None = None) -> None:
         """A new study, by its name; `deadline` is in seconds from the first proposal of a round."""
         _check(study, deadline)
-        agreement = json.dumps(study.agreement(), sort_keys=True, ensure_ascii=True)
-        row = {"study": study.name, "agreement": agreement, "rounds_closed": 0, "deadline": deadline}
+        row = {"study": study.name, "agreement": study.canonical, "rounds_closed": 0, "deadline": deadline}
         members = [{"study": study.name, "site": site, "has_left": False} for site in study.sites]
         try:
             with self._engine.begin() as connection:
@@ -85,7 +84,7 @@ class Exchange:
         connection.execute(update(studies).where(studies.c.study == study).values(opened_at=self._clock()))
 
     def _close_if_due(self, study: str) -> None:
-        with self._engine.connect().execution_options(**READING) as connection, connection.begin():
+        with transaction(self._engine, is_reading=True) as connection:
             is_due = self._is_due(connection, study)
         if is_due:
             with self._ledger(study) as (ledger, connection):
@@ -99,8 +98,7 @@ class Exchange:
 
     @contextmanager
     def _ledger(self, study: str, *, is_reading: bool = False) -> Iterator[tuple[Ledger, Connection]]:
-        options = READING if is_reading else {}
-        with self._engine.connect().execution_options(**options) as connection, connection.begin():
+        with transaction(self._engine, is_reading=is_reading) as connection:
             store = SqlStore(connection, study, is_reading=is_reading)
             agreed, rewards = self._known.get(study) or (_agreed(connection, study), None)
             ledger = Ledger(agreed, store, rewards)

@@ -6,7 +6,8 @@ back to the last bit from any database, and nothing else fits.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 
 import numpy as np
 from sqlalchemy import (
@@ -110,6 +111,13 @@ def _prepare(connection: object, _: object) -> None:
 def _begin(connection: Connection) -> None:
     is_reading = READING.items() <= connection.get_execution_options().items()
     connection.exec_driver_sql("BEGIN" if is_reading else "BEGIN IMMEDIATE")
+
+
+@contextmanager
+def transaction(engine: Engine, *, is_reading: bool = False) -> Iterator[Connection]:
+    """One that writes, or one that only reads and then keeps nobody waiting."""
+    with engine.connect().execution_options(**(READING if is_reading else {})) as connection, connection.begin():
+        yield connection
 
 
 class SqlStore:
