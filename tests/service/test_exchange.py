@@ -160,6 +160,8 @@ def test_no_column_is_for_an_outcome(engine):
         "sites": {"study", "site", "has_left", "token"},
         "invites": {"code", "study", "site", "expires_at", "token"},
         "proposals": {"study", "round", "site", "x", "best", "reward"},
+        "people": {"person", "password"},
+        "logins": {"cookie", "person", "expires_at"},
     }
 
 

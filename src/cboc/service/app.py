@@ -5,6 +5,7 @@ Answers never repeat what came in: a design that somebody mistyped is none of th
 
 from __future__ import annotations
 
+import os
 from importlib.metadata import version
 from typing import Annotated, Any
 
@@ -22,6 +23,7 @@ from cboc.messages import Proposal
 from cboc.network.ledger import Final, RoundClosed
 from cboc.service.door import Door, NotAllowed
 from cboc.service.exchange import Exchange
+from cboc.service.sql import open_database
 
 LARGEST = 64 * 1024  # bytes of a message
 MOST_ROUNDS, MOST_COORDINATES, LONGEST_SECRET = 10**6, 1000, 200
@@ -131,6 +133,11 @@ def create_app(engine: Engine) -> FastAPI:
     app.add_exception_handler(RequestValidationError, _misfit)
     app.add_exception_handler(HTTPException, _plain)
     return app
+
+
+def from_environment() -> FastAPI:
+    """The coordinator of the database that CBOC_DATABASE names: what each of several server processes starts with."""
+    return create_app(open_database(os.environ["CBOC_DATABASE"]))
 
 
 def _standing(exchange: Exchange, study: str, site: str) -> Standing:

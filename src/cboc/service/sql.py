@@ -39,6 +39,7 @@ from cboc.messages import Proposal
 
 NAMES = {"ix": "ix_%(column_0_label)s", "fk": "fk_%(table_name)s_%(referred_table_name)s", "pk": "pk_%(table_name)s"}
 LONGEST = 100  # characters of a name
+LONGEST_HASH = 200  # characters of a password's hash
 DIGEST = 64  # characters of a SHA-256, as hexadecimal digits
 READING = {"is_reading": True}  # execution options of a transaction that writes nothing
 PATIENCE = 30.0  # seconds that a message waits for another's transaction
@@ -82,6 +83,19 @@ proposals = Table(
     Column("best", LargeBinary),
     Column("reward", Float),
     ForeignKeyConstraint(["study", "site"], ["sites.study", "sites.site"]),
+)
+people = Table(
+    "people",
+    metadata,
+    Column("person", String(LONGEST), primary_key=True),
+    Column("password", String(LONGEST_HASH), nullable=False),  # Argon2id, with its salt and costs
+)
+logins = Table(
+    "logins",
+    metadata,
+    Column("cookie", String(DIGEST), primary_key=True),  # SHA-256 of what the browser shows
+    Column("person", ForeignKey("people.person"), nullable=False),
+    Column("expires_at", Float, nullable=False),
 )
 
 
