@@ -10,9 +10,9 @@ from pathlib import Path
 from secrets import token_urlsafe
 from typing import Any
 
-from cboc.data import Direction
+from cboc.data import Dataset, Direction
 from cboc.errors import CbocError
-from cboc.network.rest import Rest
+from cboc.network.rest import Rest, disagreement
 from cboc.site import Site
 from cboc.sitefile import SiteFile
 from cboc.study import Study
@@ -24,47 +24,87 @@ def join(
     *,
     storage: str | Path,
     direction: Direction | None = None,
-    seed: int = 0,
+    study: Study | None = None,
+    data: Dataset | str | Path | None = None,
+    outcome: str = "y",
+    initial: int | None = None,
+    seed: int | None = None,
+    certificate: str | None = None,
     patience: float = 60.0,
     **options: Any,
 ) -> Site:
     """Take part in a study. The first time with the invitation's code and a direction; later the file knows.
 
-    `options` are those of `Site`. While the coordinator is down the site goes on alone, and says so. The token is made
-    here, and kept in the file before it is sent.
+    `study` is what the site expects: where the coordinator's differs, it says how and does not join. `data` are results
+    from before the study, a dataset or a CSV file whose column `outcome` holds them. With direction, initial and seed
+    they are kept in the file, and may be changed until the first trial. `certificate` is the PEM text of one that the
+    coordinator made for itself. `options` are those of `Site`. While the coordinator is down the site goes on alone,
+    and says so. The token is made here, and kept in the file before it is sent.
     """
     file = SiteFile(storage)
+    _introduce(file, url, code, direction)
+    _settle(file, direction=direction, initial=initial, seed=seed)
+    if certificate is not None:
+        file.remember(certificate=certificate)
     about = file.about
-    if "token" not in about:
-        if url is None or code is None or direction is None:
-            raise CbocError(f"{file.path} has joined no study yet; give url, code and direction.")
-        file.remember(url=url, code=code, direction=direction, seed=seed, token=token_urlsafe(32))
-    elif url is not None and url != about["url"] and code is not None and code != about["code"]:
-        raise CbocError(
-            f"{file.path} has joined a study at {about['url']} already; use another file for another study."
-        )
-    about = file.about
-    if direction is not None and direction != about["direction"]:
-        raise CbocError(f"{file.path} is of a site that is to {about['direction']}; {direction} came.")
-    network = Rest(url or about["url"], about["token"], patience, record=file.record)
-    agreed, name = _agreement(file, network)
+    network = Rest(url or about["url"], about["token"], patience, file.record, about.get("certificate"))
+    agreed, name = _agreement(file, network, study)
+    if data is not None:
+        _begin_with(file, data, agreed, outcome)
     return Site(
         agreed,
         name,
         network,
         direction=about["direction"],
-        seed=about["seed"],
+        data=file.data(agreed.space.dimension, about["direction"]),
+        initial=about.get("initial"),
+        seed=about.get("seed", 0),
         trials=file.trials(),
         save=file.keep,
         **({"goes_on_alone": True} | options),
     )
 
 
-def _agreement(file: SiteFile, network: Rest) -> tuple[Study, str]:
+def _introduce(file: SiteFile, url: str | None, code: str | None, direction: Direction | None) -> None:
+    """The invitation and a token of one's own are on disk before anything is sent."""
+    about = file.about
+    if "agreement" not in about:  # not joined yet: another address or invitation may be tried
+        known = {"url": url, "code": code, "direction": direction}
+        about |= {name: value for name, value in known.items() if value is not None}
+        if not {"url", "code", "direction"} <= set(about):
+            raise CbocError(f"{file.path} has joined no study yet; give url, code and direction.")
+        file.remember(**({"token": token_urlsafe(32)} | about))
+    elif code is not None and code != about["code"]:
+        raise CbocError(
+            f"{file.path} has joined a study at {about['url']} already; use another file for another study."
+        )
+
+
+def _settle(file: SiteFile, **given: Any) -> None:
+    """What is given is kept; after the first trial it cannot change."""
+    about, news = file.about, {name: value for name, value in given.items() if value is not None}
+    for name, value in news.items():
+        if file.trials() and about.get(name) != value:
+            raise CbocError(f"{file.path} has begun with {name} = {about.get(name)!r}; {value!r} came.")
+    file.remember(**news)
+
+
+def _agreement(file: SiteFile, network: Rest, expected: Study | None) -> tuple[Study, str]:
     """From the file, or from the coordinator when it is the first time."""
     about = file.about
     if "agreement" not in about:
-        standing = network.join(about["code"])
+        standing = network.join(about["code"], expected)
         file.remember(agreement=standing["agreement"], site=standing["site"])
         about = file.about
+    if expected is not None and expected.agreement() != about["agreement"]:
+        raise disagreement(expected, about["agreement"])
     return Study.from_agreement(about["agreement"]), about["site"]
+
+
+def _begin_with(file: SiteFile, data: Dataset | str | Path, agreed: Study, outcome: str) -> None:
+    direction = file.about["direction"]
+    if not isinstance(data, Dataset):
+        data = Dataset.from_csv(data, agreed.space, outcome, direction=direction)
+    if file.trials() and data != file.data(agreed.space.dimension, direction):
+        raise CbocError(f"{file.path} has begun with other data from before the study; they cannot change any more.")
+    file.keep_data(data)

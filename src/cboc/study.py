@@ -176,8 +176,8 @@ class Study:
 
     @property
     def canonical(self) -> str:
-        """The agreement as JSON, always in the same bytes."""
-        return json.dumps(self.agreement(), sort_keys=True, ensure_ascii=True)
+        """The agreement as JSON, always in the same bytes. The parameters' order counts: it is that of coordinates."""
+        return json.dumps(self.agreement(), ensure_ascii=True)
 
     @property
     def digest(self) -> str:

@@ -30,25 +30,6 @@ def coordinator(engine, serving):
         yield url, {name: door.invite("trial run", name) for name in STUDY.sites}
 
 
-@pytest.fixture
-def hang_up(monkeypatch):
-    """Closes what the sites of a test have opened."""
-    opened = []
-
-    def keeping(init):
-        def remembered(self, *given, **options):
-            init(self, *given, **options)
-            opened.append(self)
-
-        return remembered
-
-    monkeypatch.setattr(SiteFile, "__init__", keeping(SiteFile.__init__))
-    monkeypatch.setattr(Rest, "__post_init__", keeping(Rest.__post_init__))
-    yield
-    for thing in opened:
-        thing.close()
-
-
 def rejoin(tmp_path, name, **options):
     return cboc.join(storage=tmp_path / f"{name}.db", initial=3, **options)
 
@@ -68,7 +49,6 @@ def take_part(tmp_path, name):
         again.tell(trial, outcome(name, trial.design(again.study.space)))
 
 
-@pytest.mark.usefixtures("hang_up")
 def test_a_study_of_sites_that_forget_everything_but_their_files(coordinator, tmp_path, engine):
     url, codes = coordinator
     for name in STUDY.sites:
@@ -104,25 +84,23 @@ def _no_outcome_left(trials, file, engine):
     assert b'"x": [' in sent and "trial run" in kept  # the places where it could have been are those that were read
 
 
-@pytest.mark.usefixtures("hang_up")
 def test_a_site_killed_between_saving_and_sending_sends_the_same_again(coordinator, tmp_path, monkeypatch):
     url, codes = coordinator
     site = cboc.join(url, codes["x"], storage=tmp_path / "x.db", direction="minimise", initial=0)
     with monkeypatch.context() as patched:
-        patched.setattr(site.network._client, "request", _killed)
+        patched.setattr(Rest, "_request", _killed)
         with pytest.raises(KeyboardInterrupt):
             site.propose()
-    rejoin(tmp_path, "x").propose()
+    cboc.join(storage=tmp_path / "x.db").propose()
     first, second = [message for message in SiteFile(tmp_path / "x.db").sent() if message.method == "PUT"]
     assert (first.path, first.body) == (second.path, second.body)
-    assert rejoin(tmp_path, "x").network.standing()["missing"] == ["y"]
+    assert cboc.join(storage=tmp_path / "x.db").network.standing()["missing"] == ["y"]
 
 
 def _killed(*_, **__):
     raise KeyboardInterrupt
 
 
-@pytest.mark.usefixtures("hang_up")
 def test_an_answer_to_the_invitation_that_is_lost_is_asked_for_again(coordinator, tmp_path, monkeypatch):
     url, codes = coordinator
     with monkeypatch.context() as patched:
@@ -154,7 +132,6 @@ def finish(tmp_path, name, **options):
 
 
 @pytest.mark.parametrize("has_arrived", [False, True])
-@pytest.mark.usefixtures("hang_up")
 def test_while_the_coordinator_is_down_a_site_goes_on_alone_and_comes_back(engine, serving, tmp_path, has_arrived):
     Exchange(engine).create(STUDY)
     door = Door(engine)
@@ -182,7 +159,6 @@ def test_while_the_coordinator_is_down_a_site_goes_on_alone_and_comes_back(engin
     assert shared  # y has heard x again
 
 
-@pytest.mark.usefixtures("hang_up")
 def test_a_site_that_may_not_go_on_alone_says_so(coordinator, tmp_path):
     url, codes = coordinator
     cboc.join(url, codes["x"], storage=tmp_path / "x.db", direction="minimise")
@@ -191,7 +167,6 @@ def test_a_site_that_may_not_go_on_alone_says_so(coordinator, tmp_path):
         site.ask()
 
 
-@pytest.mark.usefixtures("hang_up")
 def test_mistakes_get_one_sentence(coordinator, tmp_path):
     url, codes = coordinator
     with pytest.raises(CbocError, match="has joined no study yet; give url, code and direction"):
@@ -204,7 +179,8 @@ def test_mistakes_get_one_sentence(coordinator, tmp_path):
     with pytest.raises(Unreachable):
         cboc.join("http://127.0.0.1:9", codes["x"], storage=tmp_path / "z.db", direction="minimise", patience=0.2)
     cboc.join(url, codes["x"], storage=tmp_path / "x.db", direction="minimise")
-    with pytest.raises(CbocError, match="is of a site that is to minimise; maximise came"):
+    rejoin(tmp_path, "x").ask()
+    with pytest.raises(CbocError, match="has begun with direction = 'minimise'; 'maximise' came"):
         cboc.join(storage=tmp_path / "x.db", direction="maximise")
     with pytest.raises(CbocError, match="use another file for another study"):
         cboc.join("http://elsewhere", "other", storage=tmp_path / "x.db")

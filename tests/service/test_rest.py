@@ -31,21 +31,7 @@ def take_part(site, centre):
 
 
 @pytest.fixture
-def reach():
-    """A network that is hung up after the test."""
-    opened = []
-
-    def reach(*given, **options):
-        opened.append(Rest(*given, **options))
-        return opened[-1]
-
-    yield reach
-    for network in opened:
-        network.close()
-
-
-@pytest.fixture
-def coordinator(engine, serving, reach):
+def coordinator(engine, serving):
     door = Door(engine)
     with serving(engine) as url:
 
@@ -54,7 +40,7 @@ def coordinator(engine, serving, reach):
             tokens = {name: new_secret() for name in agreed.sites}
             for name, token in tokens.items():
                 door.join(door.invite(agreed.name, name), token)
-            return {name: reach(url, token) for name, token in tokens.items()}
+            return {name: Rest(url, token) for name, token in tokens.items()}
 
         yield found
 
@@ -82,7 +68,7 @@ def test_a_study_over_the_network_is_that_of_one_process_bit_by_bit(coordinator,
         assert one.trials == other.trials and len(one.trials) == 7
 
 
-def test_refusals_are_told_apart(coordinator, reach):
+def test_refusals_are_told_apart(coordinator):
     networks = coordinator(study(shares_best=False))
     network = networks["x"]
     assert network.standing()["site"] == "x" and network.design("x", 0) is None
@@ -95,19 +81,19 @@ def test_refusals_are_told_apart(coordinator, reach):
         networks["y"].submit(Proposal("y", 0, (0.5, 0.5)))
     assert late.value.current == 1
     with pytest.raises(CbocError, match="this token is unknown or was revoked"):
-        reach(network.url, "guess").standing()
+        Rest(network.url, "guess").standing()
 
 
-def test_a_coordinator_that_does_not_answer_is_given_up_after_a_while(reach):
+def test_a_coordinator_that_does_not_answer_is_given_up_after_a_while():
     with pytest.raises(Unreachable, match="no coordinator answers at http://127.0.0.1:9"):
-        reach("http://127.0.0.1:9", "token", patience=0.5).standing()
+        Rest("http://127.0.0.1:9", "token", patience=0.5).standing()
 
 
 @pytest.mark.parametrize("address", ["lab.example", "ftp://lab.example", ""])
-def test_an_address_that_is_none_is_refused(reach, address):
+def test_an_address_that_is_none_is_refused(address):
     with pytest.raises(CbocError, match="a coordinator's address looks like https://host:8000"):
-        reach(address, "token", patience=0.2).standing()
+        Rest(address, "token", patience=0.2).standing()
 
 
-def test_the_token_is_not_shown(reach):
-    assert "secret" not in repr(reach("http://127.0.0.1:9", "secret"))
+def test_the_token_is_not_shown():
+    assert "secret" not in repr(Rest("http://127.0.0.1:9", "secret"))

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import json
 import random
+import ssl
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, cast
 
+from cboc.agreement import differences
 from cboc.errors import CbocError
 from cboc.messages import Design, Proposal
 from cboc.network.ledger import Final, RoundClosed, Unreachable
+from cboc.study import Study
 
 try:
     import httpx2
@@ -36,12 +40,24 @@ class Rest:
     patience: float = 60.0  # seconds, after which a message is given up
     record: Callable[[str, str, bytes], None] | None = None  # called with every message before it leaves
 
+    certificate: str | None = None  # PEM text to trust beside nothing else; None: what this machine trusts
+
     def __post_init__(self) -> None:
-        headers = {"Authorization": f"Bearer {self.token}"}
         try:
-            self._client = httpx2.Client(base_url=self.url, headers=headers, timeout=TIMEOUT)
-        except (httpx2.InvalidURL, ValueError):
-            raise CbocError(f"a coordinator's address looks like https://host:8000; '{self.url}' does not.") from None
+            url = httpx2.URL(self.url)
+        except httpx2.InvalidURL:
+            url = httpx2.URL()
+        if url.scheme not in ("http", "https") or not url.host:
+            raise CbocError(f"a coordinator's address looks like https://host:8000; '{self.url}' does not.")
+
+    @cached_property
+    def _trust(self) -> ssl.SSLContext:
+        try:
+            return ssl.create_default_context(cadata=self.certificate)
+        except ssl.SSLError:
+            raise CbocError(
+                "the certificate to trust is not PEM text, -----BEGIN CERTIFICATE----- etc."
+            ) from None
 
     def submit(self, proposal: Proposal) -> None:
         body = {"x": proposal.x, "reward": proposal.reward, "best": proposal.best}
@@ -58,15 +74,16 @@ class Rest:
     def leave(self, site: str) -> None:
         self._ask("POST", "/v1/leave", site, 0)
 
-    def close(self) -> None:
-        """Hang up."""
-        self._client.close()
+    def join(self, code: str, expected: Study | None = None) -> dict[str, Any]:
+        """Use an invitation: from now on the token speaks for its site. The same again is fine.
 
-    def join(self, code: str) -> dict[str, Any]:
-        """Use an invitation: from now on the token speaks for its site. The same again is fine."""
-        body = {"code": code, "token": self.token}
-        answer: dict[str, Any] = self._ask("POST", "/v1/join", "", 0, body)
-        return answer
+        Where the coordinator's study is not the expected one, the differences are raised and the invitation stays good.
+        """
+        body = {"code": code, "token": self.token} | ({} if expected is None else {"digest": expected.digest})
+        said = self._send("POST", "/v1/join", body)
+        if expected is not None and "agreement" in _said(said) and not said.is_success:
+            raise disagreement(expected, _said(said)["agreement"])
+        return cast(dict[str, Any], self._content(said, "", 0))
 
     def standing(self) -> dict[str, Any]:
         """The agreement, the site's name, and where the study stands."""
@@ -75,7 +92,9 @@ class Rest:
 
     def _ask(self, method: str, path: str, site: str, round: int, body: dict[str, Any] | None = None) -> Any:
         """The answer's content, None if it has none; refusals are raised."""
-        answer = self._send(method, path, body)
+        return self._content(self._send(method, path, body), site, round)
+
+    def _content(self, answer: httpx2.Response, site: str, round: int) -> Any:
         if answer.status_code == 200:
             return answer.json()
         if answer.is_success:
@@ -90,25 +109,32 @@ class Rest:
     def _send(self, method: str, path: str, body: dict[str, Any] | None) -> httpx2.Response:
         until, pause = time.monotonic() + self.patience, FIRST_PAUSE
         content = b"" if body is None else json.dumps(body).encode()
-        headers = {} if body is None else {"Content-Type": "application/json"}
         while True:
             if self.record is not None:
                 self.record(method, path, content)
             try:
-                answer = self._client.request(method, path, content=content, headers=headers)
+                answer = self._request(method, path, content)
                 if answer.status_code not in BUSY:
                     return answer
                 trouble = f"it answers {answer.status_code}"
-            except httpx2.UnsupportedProtocol:
-                raise CbocError(
-                    f"a coordinator's address looks like https://host:8000; '{self.url}' does not."
-                ) from None
             except httpx2.TransportError as error:
                 trouble = str(error) or type(error).__name__
             if time.monotonic() + pause > until:
                 raise Unreachable(f"no coordinator answers at {self.url} ({trouble}); try again later.")
             time.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(2.0 * pause, LONGEST_PAUSE)
+
+    def _request(self, method: str, path: str, content: bytes) -> httpx2.Response:
+        """Over a connection of its own: days may lie between two messages."""
+        headers = {"Authorization": f"Bearer {self.token}"} | ({"Content-Type": "application/json"} if content else {})
+        with httpx2.Client(base_url=self.url, timeout=TIMEOUT, verify=self._trust) as client:
+            return client.request(method, path, content=content, headers=headers)
+
+
+def disagreement(expected: Study, agreement: dict[str, Any]) -> CbocError:
+    """The differences between the study that a site expects, here, and the coordinator's, there."""
+    lines = differences(expected.agreement(), agreement)
+    return CbocError(f"the coordinator's study is not yours: {'; '.join(lines)}.")
 
 
 def _said(answer: httpx2.Response) -> dict[str, Any]:

@@ -24,6 +24,7 @@ from cboc.network.ledger import Final, RoundClosed
 from cboc.service.door import Door, NotAllowed
 from cboc.service.exchange import Exchange
 from cboc.service.sql import open_database
+from cboc.study import Study
 
 LARGEST = 64 * 1024  # bytes of a message
 MOST_ROUNDS, MOST_COORDINATES, LONGEST_SECRET = 10**6, 1000, 200
@@ -50,10 +51,11 @@ class ProposalIn(Exact):
 
 
 class JoinIn(Exact):
-    """An invitation, and the token that the site chose."""
+    """An invitation, the token that the site chose, and the digest of the agreement that it expects, if it has one."""
 
     code: Secret
     token: Secret
+    digest: Secret | None = None
 
 
 class DesignOut(BaseModel):
@@ -74,6 +76,14 @@ class Standing(BaseModel):
     round: int
     missing: list[str]
     closes_at: float | None
+
+
+class Disagreement(CbocError):
+    """A site expects another study than the one that it was invited to."""
+
+    def __init__(self, agreed: Study) -> None:
+        self.agreement = agreed.agreement()
+        super().__init__("the agreement is another one here.")
 
 
 def site_of(
@@ -104,6 +114,10 @@ def create_app(engine: Engine) -> FastAPI:
 
     @app.post("/v1/join")
     def join(message: JoinIn) -> Standing:
+        study, _ = door.invited(message.code)
+        agreed = exchange.study(study)
+        if message.digest not in (None, agreed.digest):
+            raise Disagreement(agreed)
         return _standing(exchange, *door.join(message.code, message.token))
 
     @app.get("/v1/study")
@@ -159,6 +173,8 @@ def _answer(status: int, sentence: str, **more: Any) -> JSONResponse:
 def _refuse(_: Request, error: Exception) -> JSONResponse:
     if isinstance(error, NotAllowed):
         return _answer(401, str(error))
+    if isinstance(error, Disagreement):
+        return _answer(409, str(error), agreement=error.agreement)
     if isinstance(error, RoundClosed):
         return _answer(409, str(error), current=error.current)
     if isinstance(error, Final):

@@ -11,8 +11,9 @@ import time
 from collections.abc import Callable
 from hashlib import sha256
 from secrets import token_urlsafe
+from typing import Any
 
-from sqlalchemy import Engine, insert, select, update
+from sqlalchemy import Connection, Engine, Row, insert, select, update
 
 from cboc.errors import CbocError
 from cboc.service.sql import invites, sites, transaction
@@ -55,10 +56,7 @@ class Door:
         if len(token) < SHORTEST:
             raise CbocError(f"a token has at least {SHORTEST} characters; {len(token)} came.")
         with self._engine.begin() as connection:
-            wanted = select(invites).where(invites.c.code == fingerprint(code)).with_for_update()
-            invite = connection.execute(wanted).one_or_none()
-            if invite is None or (invite.token is None and self._clock() > invite.expires_at):
-                raise NotAllowed("this invitation is unknown or too old; ask for another.")
+            invite = self._invite(connection, code)
             if invite.token is not None and invite.token != fingerprint(token):
                 raise NotAllowed("this invitation was used already; ask for another.")
             mark = {"token": fingerprint(token)}
@@ -66,6 +64,19 @@ class Door:
             is_site = (sites.c.study == invite.study) & (sites.c.site == invite.site)
             connection.execute(update(sites).where(is_site).values(mark))
         return invite.study, invite.site
+
+    def invited(self, code: str) -> tuple[str, str]:
+        """(study, site) of an invitation, which stays as it is."""
+        with transaction(self._engine, is_reading=True) as connection:
+            invite = self._invite(connection, code, is_reading=True)
+        return invite.study, invite.site
+
+    def _invite(self, connection: Connection, code: str, *, is_reading: bool = False) -> Row[Any]:
+        wanted = select(invites).where(invites.c.code == fingerprint(code))
+        invite = connection.execute(wanted if is_reading else wanted.with_for_update()).one_or_none()
+        if invite is None or (invite.token is None and self._clock() > invite.expires_at):
+            raise NotAllowed("this invitation is unknown or too old; ask for another.")
+        return invite
 
     def who(self, token: str) -> tuple[str, str]:
         wanted = select(sites.c.study, sites.c.site).where(sites.c.token == fingerprint(token))

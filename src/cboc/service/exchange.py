@@ -11,8 +11,9 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeVar
 
-from sqlalchemy import Connection, Engine, insert, select, update
+from sqlalchemy import Engine, insert
 from sqlalchemy.exc import IntegrityError
 
 from cboc.arrays import Array
@@ -21,6 +22,8 @@ from cboc.messages import Design, Proposal
 from cboc.network.ledger import Ledger
 from cboc.service.sql import LONGEST, SqlStore, sites, studies, transaction
 from cboc.study import RULES, Study
+
+Answer = TypeVar("Answer")
 
 
 @dataclass(frozen=True)
@@ -52,69 +55,50 @@ class Exchange:
             raise CbocError(f"there is a study '{study.name}' here already; choose another name.") from None
 
     def study(self, name: str) -> Study:
-        with self._ledger(name, is_reading=True) as (ledger, _):
-            return ledger.study
+        return self._asked(name, lambda ledger, _: ledger.study)
 
     def submit(self, study: str, proposal: Proposal) -> None:
         """Take a proposal in, once; the last that is expected closes the round."""
-        with self._ledger(study) as (ledger, connection):
-            is_first = not ledger.store.proposals(ledger.current)
-            before = ledger.current
+        with self._ledger(study) as (ledger, store):
+            before, is_first = ledger.current, not store.proposals(ledger.current)
             ledger.submit(proposal)
             if is_first and ledger.current == before and proposal.round == before:
-                self._start(connection, study)
+                store.open(self._clock())
 
     def design(self, study: str, site: str, round: int) -> Design | None:
         """The answer, or None while the round is open."""
-        self._close_if_due(study)
-        with self._ledger(study, is_reading=True) as (ledger, _):
-            return ledger.design(site, round)
+        return self._asked(study, lambda ledger, _: ledger.design(site, round))
 
     def leave(self, study: str, site: str) -> None:
         with self._ledger(study) as (ledger, _):
             ledger.leave(site)
 
     def state(self, study: str) -> State:
-        self._close_if_due(study)
-        with self._ledger(study, is_reading=True) as (ledger, connection):
-            return State(ledger.current, tuple(ledger.missing()), _closes_at(connection, study))
+        return self._asked(study, lambda ledger, store: State(ledger.current, tuple(ledger.missing()), store.closes_at))
 
-    def _start(self, connection: Connection, study: str) -> None:
-        """The first proposal of a round sets its clock."""
-        connection.execute(update(studies).where(studies.c.study == study).values(opened_at=self._clock()))
+    def _asked(self, study: str, question: Callable[[Ledger, SqlStore], Answer]) -> Answer:
+        """An answer that only reads, unless a deadline has passed and the round has to be closed first."""
+        with self._ledger(study, is_reading=True) as (ledger, store):
+            if not self._is_due(ledger, store):
+                return question(ledger, store)
+        with self._ledger(study) as (ledger, store):
+            if self._is_due(ledger, store):
+                ledger.close()
+            return question(ledger, store)
 
-    def _close_if_due(self, study: str) -> None:
-        with transaction(self._engine, is_reading=True) as connection:
-            is_due = self._is_due(connection, study)
-        if is_due:
-            with self._ledger(study) as (ledger, connection):
-                present = len(ledger.store.proposals(ledger.current))
-                if self._is_due(connection, study) and present >= ledger.study.quorum:
-                    ledger.close()
-
-    def _is_due(self, connection: Connection, study: str) -> bool:
-        closes_at = _closes_at(connection, study)
-        return closes_at is not None and self._clock() >= closes_at
+    def _is_due(self, ledger: Ledger, store: SqlStore) -> bool:
+        is_late = store.closes_at is not None and self._clock() >= store.closes_at
+        return is_late and len(store.proposals(ledger.current)) >= ledger.study.quorum
 
     @contextmanager
-    def _ledger(self, study: str, *, is_reading: bool = False) -> Iterator[tuple[Ledger, Connection]]:
+    def _ledger(self, study: str, *, is_reading: bool = False) -> Iterator[tuple[Ledger, SqlStore]]:
         with transaction(self._engine, is_reading=is_reading) as connection:
             store = SqlStore(connection, study, is_reading=is_reading)
-            agreed, rewards = self._known.get(study) or (_agreed(connection, study), None)
+            known = self._known.get(study)
+            agreed, rewards = known or (Study.from_agreement(json.loads(store.agreement)), None)
             ledger = Ledger(agreed, store, rewards)
-            yield ledger, connection
+            yield ledger, store
         self._known[study] = (agreed, ledger.rewards)  # after the commit: what was rolled back is not known
-
-
-def _agreed(connection: Connection, study: str) -> Study:
-    agreement = connection.execute(select(studies.c.agreement).where(studies.c.study == study)).scalar_one()
-    return Study.from_agreement(json.loads(agreement))
-
-
-def _closes_at(connection: Connection, study: str) -> float | None:
-    wanted = select(studies.c.opened_at, studies.c.deadline).where(studies.c.study == study)
-    row = connection.execute(wanted).one_or_none()
-    return None if row is None or row.opened_at is None or row.deadline is None else row.opened_at + row.deadline
 
 
 def _check(study: Study, deadline: float | None) -> None:

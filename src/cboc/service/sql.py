@@ -139,11 +139,14 @@ class SqlStore:
 
     def __init__(self, connection: Connection, study: str, *, is_reading: bool = False) -> None:
         self._connection, self._study = connection, study
-        wanted = select(studies.c.rounds_closed).where(studies.c.study == study)
-        closed = connection.execute(wanted if is_reading else wanted.with_for_update()).scalar_one_or_none()
-        if closed is None:
+        wanted = select(studies).where(studies.c.study == study)
+        row = connection.execute(wanted if is_reading else wanted.with_for_update()).one_or_none()
+        if row is None:
             raise CbocError(f"there is no study '{study}' here.")
-        self._closed: int = closed
+        self.agreement: str = row.agreement
+        self._closed: int = row.rounds_closed
+        self._opened_at: float | None = row.opened_at
+        self._deadline: float | None = row.deadline
         gone = select(sites.c.site).where(sites.c.study == study, sites.c.has_left)
         self._left = frozenset(connection.execute(gone).scalars())
         self._read: dict[int, dict[str, Proposal]] = {}
@@ -172,8 +175,18 @@ class SqlStore:
             }
         return self._read[round]
 
+    @property
+    def closes_at(self) -> float | None:
+        """When the open round may close without the rest; None: not before all are in."""
+        return None if self._opened_at is None or self._deadline is None else self._opened_at + self._deadline
+
+    def open(self, at: float) -> None:
+        """The first proposal of a round sets its clock."""
+        self._opened_at = at
+        self._connection.execute(update(studies).where(studies.c.study == self._study).values(opened_at=at))
+
     def freeze(self, round: int) -> None:
-        self._closed = round + 1
+        self._closed, self._opened_at = round + 1, None
         closed = update(studies).where(studies.c.study == self._study)
         self._connection.execute(closed.values(rounds_closed=self._closed, opened_at=None))
 

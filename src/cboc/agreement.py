@@ -1,0 +1,41 @@
+"""Where two agreements differ, in words: what a site is told whose study is not the coordinator's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+WORDS = {"parameters": "parameter", "budgets": "budget", "constraints": "constraints"}
+ABSENT = object()
+
+
+def differences(here: Any, there: Any, *path: str) -> list[str]:
+    """A line for every difference between two agreements, `Study.agreement`; none if they are the same."""
+    if isinstance(here, Mapping) and isinstance(there, Mapping):
+        names = dict.fromkeys([*here, *there])
+        lines = [
+            line for name in names for line in differences(here.get(name, ABSENT), there.get(name, ABSENT), *path, name)
+        ]
+        if not lines and list(here) != list(there):
+            return [f"the {path[-1]} are {', '.join(here)} here and {', '.join(there)} there: their order counts"]
+        return lines
+    if here == there and type(here) is type(there):
+        return []
+    what = ", ".join(_words(path))
+    if here is ABSENT or there is ABSENT:
+        return [f"{what} is missing {'here' if here is ABSENT else 'there'}"]
+    return [f"{what} is {_shown(here)} here and {_shown(there)} there"]
+
+
+def _words(path: tuple[str, ...]) -> list[str]:
+    """('space', 'parameters', 'T', 'high') is "parameter 'T'", "high"."""
+    words = [part for part in path if part != "space"]
+    if len(words) > 1 and words[0] in WORDS:
+        return [f"{WORDS[words[0]]} '{words[1]}'", *words[2:]]
+    return words
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, list):
+        return "[" + ", ".join(_shown(part) for part in value) + "]"
+    return f"{value:g}" if isinstance(value, float) else str(value)
