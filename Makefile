@@ -6,10 +6,14 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test check bench bench-quick docs clean
+.PHONY: demo demo-service test check bench bench-quick docs clean
 
 demo: .venv/demo  ## collaborating against working alone: a table and a picture, in about a minute
 	$(BIN)/cboc demo --out runs/demo
+
+demo-service: .venv/service  ## a coordinator and three sites, each a process of its own, and the dashboard
+	rm -rf runs/service
+	$(BIN)/cboc demo-service --out runs/service
 
 test: .venv/dev  ## linters, types, layers and tests
 	@tests/parts
@@ -49,6 +53,10 @@ docs: .venv/dev  ## draw the pictures and check the claims of the documentation
 
 .venv/demo: .venv/bin/python pyproject.toml
 	$(BIN)/pip install --quiet -e '.[plot]'
+	@touch $@
+
+.venv/service: .venv/bin/python pyproject.toml
+	$(BIN)/pip install --quiet -e '.[service]'
 	@touch $@
 
 .venv/dev: .venv/bin/python pyproject.toml

@@ -3,7 +3,8 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from cboc import CbocError, Choice, Dataset, Finished, Gate, Int, Ledger, Site, Space, Study, Waiting
+from cboc import CbocError, Choice, Dataset, Finished, Gate, Int, Ledger, Site, Space, Study, Waiting, simulate
+from cboc.problems.synthetic import levy
 from cboc.strategy import Bayesian
 from cboc.trial import Decision, Status, Trial
 
@@ -302,3 +303,15 @@ def test_explanations():
     assert explain((1.0, 0.0, 0.0), **followed).startswith("100 % your own optimum")
     drawn = explain((1.0, 0.0, 0.0), pull=2.0, **followed)
     assert drawn.startswith("100 % your own optimum, drawn to where the others' best designs lie")
+
+
+def test_designs_say_nothing_of_the_size_and_sign_of_outcomes():
+    """What leaves a site, of which docs/what-leaves-my-lab.md speaks."""
+    problem, names = levy(2), ("a", "b")
+
+    def left(scale, direction):
+        experiments = {name: lambda design, k=k: scale * (problem(design) + k) for k, name in enumerate(names)}
+        history = simulate(Study(problem.space, names, 4), experiments, direction=direction, seed=3, initial=5)
+        return [(trial.site, trial.round, trial.proposed, trial.best) for trial in history.trials]
+
+    assert left(1.0, "minimise") == left(2.0**20, "minimise") == left(-2.0, "maximise")

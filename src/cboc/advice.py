@@ -16,7 +16,7 @@ from cboc.site import Site
 from cboc.strategy import Bayesian, Situation
 from cboc.surrogate.gp import GP
 from cboc.threads import one_thread
-from cboc.trial import Decision, Status, Trial
+from cboc.trial import Status
 from cboc.utility.guide import Counsel
 from cboc.utility.improvement import LogEI
 
@@ -97,12 +97,7 @@ def _counts(site: Site) -> tuple[Count, Count]:
         if trial.status != Status.COMPLETE or trial.y is None:
             continue
         if trial.round is not None:
-            before = counts[_is_shared(trial)]
-            counts[_is_shared(trial)] = Count(before.trials + 1, before.better + int(sign * trial.y > best))
+            before = counts[trial.is_shared]
+            counts[trial.is_shared] = Count(before.trials + 1, before.better + int(sign * trial.y > best))
         best = max(best, sign * trial.y)
     return counts[True], counts[False]
-
-
-def _is_shared(trial: Trial) -> bool:
-    is_mixed = trial.decision == Decision.FOLLOWED and trial.agreed != trial.proposed
-    return is_mixed or bool(trial.pull)

@@ -12,6 +12,7 @@ from typing import Any
 
 from cboc.data import Dataset, Direction
 from cboc.errors import CbocError
+from cboc.network.ledger import Unreachable
 from cboc.network.rest import Rest, disagreement
 from cboc.site import Site
 from cboc.sitefile import SiteFile
@@ -42,12 +43,13 @@ def join(
     and says so. The token is made here, and kept in the file before it is sent.
     """
     file = SiteFile(storage)
-    _introduce(file, url, code, direction)
+    _introduce(file, url, code, direction, certificate)
     _settle(file, direction=direction, initial=initial, seed=seed)
-    if certificate is not None:
-        file.remember(certificate=certificate)
     about = file.about
-    network = Rest(url or about["url"], about["token"], patience, file.record, about.get("certificate"))
+    if code is not None and code != about["code"]:
+        _return(file, code, patience)
+        about = file.about
+    network = Rest(about["url"], about["token"], patience, file.record, about.get("certificate"))
     agreed, name = _agreement(file, network, study)
     if data is not None:
         _begin_with(file, data, agreed, outcome)
@@ -65,19 +67,37 @@ def join(
     )
 
 
-def _introduce(file: SiteFile, url: str | None, code: str | None, direction: Direction | None) -> None:
-    """The invitation and a token of one's own are on disk before anything is sent."""
+def _introduce(
+    file: SiteFile, url: str | None, code: str | None, direction: Direction | None, certificate: str | None
+) -> None:
+    """The address, the invitation and a token of one's own are on disk before anything is sent."""
+    about, given = file.about, {"url": url, "certificate": certificate}
+    if "agreement" not in about:  # another invitation or address may be tried
+        given |= {"code": code, "direction": direction, "token": about.get("token") or token_urlsafe(32)}
+    news = {name: value for name, value in given.items() if value is not None}
+    if not {"url", "code", "direction"} <= {*about, *news}:
+        raise CbocError(f"{file.path} has joined no study yet; give url, code and direction.")
+    if news:
+        file.remember(**news)
+
+
+def _return(file: SiteFile, code: str, patience: float) -> None:
+    """With another invitation, after a token was revoked: the same site of the same study, and a new token."""
     about = file.about
-    if "agreement" not in about:  # not joined yet: another address or invitation may be tried
-        known = {"url": url, "code": code, "direction": direction}
-        about |= {name: value for name, value in known.items() if value is not None}
-        if not {"url", "code", "direction"} <= set(about):
-            raise CbocError(f"{file.path} has joined no study yet; give url, code and direction.")
-        file.remember(**({"token": token_urlsafe(32)} | about))
-    elif code is not None and code != about["code"]:
+    begun = about.get("returning", {})
+    token = begun["token"] if begun.get("code") == code else token_urlsafe(32)
+    file.remember(returning={"code": code, "token": token})
+    network = Rest(about["url"], token, patience, file.record, about.get("certificate"))
+    try:
+        network.join(code, Study.from_agreement(about["agreement"]), about["site"])
+    except Unreachable:
+        raise
+    except CbocError as refusal:
         raise CbocError(
-            f"{file.path} has joined a study at {about['url']} already; use another file for another study."
-        )
+            f"{refusal} ({file.path} is of '{about['site']}' in '{about['agreement']['name']}'; "
+            "use another file for another site or study.)"
+        ) from None
+    file.remember(code=code, token=token)
 
 
 def _settle(file: SiteFile, **given: Any) -> None:
@@ -86,7 +106,8 @@ def _settle(file: SiteFile, **given: Any) -> None:
     for name, value in news.items():
         if file.trials() and about.get(name) != value:
             raise CbocError(f"{file.path} has begun with {name} = {about.get(name)!r}; {value!r} came.")
-    file.remember(**news)
+    if news:
+        file.remember(**news)
 
 
 def _agreement(file: SiteFile, network: Rest, expected: Study | None) -> tuple[Study, str]:

@@ -273,10 +273,9 @@ class Site:
         return max((t.round + 1 for t in self.trials if t.round is not None), default=0)
 
     def _say_goodbye(self) -> None:
-        """Rounds that were spent alone are unknown to the others, who would wait for this site."""
-        if any(trial.decision == Decision.SOLO for trial in self.trials):
-            with suppress(Unreachable):
-                self.network.leave(self.name)
+        """The others may not know of all its rounds, those spent alone for instance, and would wait for this site."""
+        with suppress(Unreachable):
+            self.network.leave(self.name)
 
     def _hand_in(self, trial: Trial) -> Trial:
         """A closed round is frozen: a proposal that comes too late for it counts for the one that is open."""
@@ -286,11 +285,9 @@ class Site:
             except RoundClosed as closed:
                 trial = self._keep(replace(trial, round=closed.current))
             except Final:
-                if not any(t.round == trial.round and t.decision == Decision.SOLO for t in self.trials):
+                if not any(t.round == trial.round for t in self.trials[: trial.number]):
                     raise
-                raise Waiting(
-                    f"round {trial.round} is open with what this site proposed before it went on alone."
-                ) from None
+                raise Waiting(f"round {trial.round} is open with what this site proposed for it before.") from None
             else:
                 return trial
 

@@ -53,6 +53,8 @@ class SiteFile:
         try:
             with self._open() as connection:
                 connection.executescript(TABLES)
+        except sqlite3.OperationalError as error:
+            raise CbocError(f"{self.path} cannot be opened ({error}); is it in use, or its folder not there?") from None
         except sqlite3.Error as error:
             raise CbocError(f"{self.path} cannot be used as a site's file ({error}); choose another path.") from None
         if "format" not in self.about:

@@ -43,21 +43,29 @@ class Table(NamedTuple):
 
 def read_csv(path: str | PathLike[str], space: Space, outcome: str) -> list[Row]:
     """Rows of a CSV file: separated by comma, semicolon or tab; the last two also with decimal commas."""
+    _check_names(space, outcome)
+    lines = read_texts(path, (*space.names, outcome), ("sem", "status"))
+    return [_row(_values(texts, space, outcome, place), space, outcome, place) for place, texts in lines]
+
+
+def read_texts(
+    path: str | PathLike[str], needed: Sequence[str], known: Sequence[str] = ()
+) -> list[tuple[str, dict[str, str]]]:
+    """The lines of a CSV file that are not empty: where each stands, and its cells by their columns' names."""
     text = _text(path)
-    delimiter = _delimiter(text.partition("\n")[0], {*space.names, outcome})
+    delimiter = _delimiter(text.partition("\n")[0], set(needed))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
     lines = _lines(reader, path)
     columns = [name.strip() for name in next(lines, [])]
     with at(f"{path}, line 1"):
-        _check_columns(columns, space, outcome)
-    rows = []
+        _check_columns(columns, needed, known)
+    found = []
     for cells in lines:
         if any(cell.strip() for cell in cells):
             place = f"{path}, line {reader.line_num}"
             with at(place):
-                texts = _named(columns, cells, delimiter)
-            rows.append(_row(_values(texts, space, outcome, place), space, outcome, place))
-    return rows
+                found.append((place, _named(columns, cells, delimiter)))
+    return found
 
 
 def _lines(reader: Reader, path: str | PathLike[str]) -> Iterator[list[str]]:
@@ -74,8 +82,9 @@ def read_frame(frame: Any, space: Space, outcome: str) -> list[Row]:
     """Rows of a pandas DataFrame."""
     pandas = _pandas("from_frame")
     columns = [str(name).strip() for name in frame.columns]
+    _check_names(space, outcome)
     with at("the frame"):
-        _check_columns(columns, space, outcome)
+        _check_columns(columns, (*space.names, outcome), ("sem", "status"))
     rows = []
     for i, cells in enumerate(frame.itertuples(index=False, name=None)):
         values = {name: None if pandas.isna(cell) else cell for name, cell in zip(columns, cells, strict=True)}
@@ -120,14 +129,13 @@ def _delimiter(header: str, wanted: set[str]) -> str:
     return max(",;\t", key=lambda separator: len({name.strip(' "\r') for name in header.split(separator)} & wanted))
 
 
-def _check_columns(columns: Sequence[str], space: Space, outcome: str) -> None:
-    _check_names(space, outcome)
+def _check_columns(columns: Sequence[str], needed: Sequence[str], known: Sequence[str]) -> None:
     if not any(columns):
-        raise CbocError(f"expected a header with the columns {', '.join((*space.names, outcome))}, but it is empty.")
-    for name in (*space.names, outcome):
+        raise CbocError(f"expected a header with the columns {', '.join(needed)}, but it is empty.")
+    for name in needed:
         if columns.count(name) == 0:
             raise CbocError(f"column '{name}' is missing; {did_you_mean(name, filter(None, columns))}")
-    for name in (*space.names, outcome, "sem", "status"):
+    for name in (*needed, *known):
         if columns.count(name) > 1:
             raise CbocError(f"column '{name}' came twice; leave one.")
 
@@ -158,16 +166,23 @@ def _named(columns: Sequence[str], cells: Sequence[str], delimiter: str) -> dict
 def _values(texts: Mapping[str, str], space: Space, outcome: str, place: str) -> dict[str, Any]:
     """Natural values of the cells of a text file."""
     values: dict[str, Any] = {"status": texts.get("status") or None}
-    for name, parameter in space.parameters.items():
-        with at(f"{place}, column {name}"):
-            values[name] = parameter.read(texts[name]) if texts[name] else None
+    values |= read_design(texts, space, place)
     for name in (outcome, "sem"):
         with at(f"{place}, column {name}"):
-            values[name] = _number(texts[name]) if texts.get(name) else None
+            values[name] = read_number(texts[name]) if texts.get(name) else None
     return values
 
 
-def _number(text: str) -> float:
+def read_design(texts: Mapping[str, str], space: Space, place: str) -> dict[str, Any]:
+    """Natural values by name; None for an empty cell."""
+    values: dict[str, Any] = {}
+    for name, parameter in space.parameters.items():
+        with at(f"{place}, column {name}"):
+            values[name] = parameter.read(texts[name]) if texts[name] else None
+    return values
+
+
+def read_number(text: str) -> float:
     try:
         return float(text)
     except ValueError:
@@ -175,13 +190,7 @@ def _number(text: str) -> float:
 
 
 def _row(values: Mapping[str, Any], space: Space, outcome: str, place: str) -> Row:
-    for name, parameter in space.parameters.items():
-        with at(f"{place}, column {name}"):
-            if values[name] is None:
-                raise CbocError("expected a value, but the cell is empty.")
-            parameter.to_unit(values[name])
-    with at(place):
-        x = space.to_unit({name: values[name] for name in space.names})
+    x = place_design(values, space, place)
     with at(f"{place}, column status"):
         status = _status(values.get("status"), values[outcome])
     if status == "failed":
@@ -192,6 +201,17 @@ def _row(values: Mapping[str, Any], space: Space, outcome: str, place: str) -> R
         return Row(x, y)
     with at(f"{place}, column sem"):
         return Row(x, y, _finite(values["sem"], least=0.0))
+
+
+def place_design(values: Mapping[str, Any], space: Space, place: str) -> Array:  # (D,)
+    """In the unit cube; whatever does not fit is named with its column."""
+    for name, parameter in space.parameters.items():
+        with at(f"{place}, column {name}"):
+            if values[name] is None:
+                raise CbocError("expected a value, but the cell is empty.")
+            parameter.to_unit(values[name])
+    with at(place):
+        return space.to_unit({name: values[name] for name in space.names})
 
 
 def _status(status: Any, y: Any) -> str:

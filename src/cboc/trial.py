@@ -70,6 +70,12 @@ class Trial:
         point = self.executed or (self.agreed if self.decision == Decision.FOLLOWED else self.proposed)
         return np.array(point)
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether the others had a part in it: mixed with theirs and followed, or drawn to where they are."""
+        is_mixed = self.decision == Decision.FOLLOWED and self.agreed != self.proposed
+        return is_mixed or bool(self.pull)
+
     def design(self, space: Space) -> dict[str, Any]:
         """The same in natural units, by name."""
         return space.from_unit(self.x)

@@ -16,7 +16,8 @@ import uvicorn
 from sqlalchemy import create_engine
 
 from cboc.service.app import create_app
-from cboc.service.sql import metadata, open_database
+from cboc.service.schema import upgrade
+from cboc.service.sql import open_database
 
 NEEDED = "CBOC_NEEDS_ALL_PARTS"  # set where leaving a test out counts as a failure
 DATABASES = count()
@@ -87,7 +88,7 @@ def fresh(server):
 @contextmanager
 def prepared(url):
     engine = open_database(url)
-    metadata.create_all(engine)
+    upgrade(engine)
     yield engine
     engine.dispose()
 
@@ -124,12 +125,57 @@ def _serving(engine):
     thread.start()
     while not server.started:
         time.sleep(0.01)
-    yield f"http://127.0.0.1:{port}"
-    server.should_exit = True
-    thread.join()
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:  # a test that fails must not leave a thread behind, for which the interpreter would wait
+        server.should_exit = True
+        thread.join()
 
 
 @pytest.fixture
 def serving():
     """`with serving(engine) as url`: the coordinator of a database, on a real socket."""
     return _serving
+
+
+@pytest.fixture
+def mortal():
+    """`crash, address = mortal`: a PostgreSQL server as it comes, with fsync, which dies and is started again."""
+    binaries, user = programs(), somebody()
+    folder = Path(subprocess.run(["mktemp", "-d"], capture_output=True, text=True, check=True).stdout.strip())
+    if user is not None:
+        shutil.chown(folder, user, user)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+
+    def run(program, *options):
+        command = [str(part) for part in (binaries / program, "-D", folder / "data", *options)]
+        subprocess.run(command, user=user, check=True, capture_output=True, cwd=folder)
+
+    def start():
+        run("pg_ctl", "-o", f"-h 127.0.0.1 -p {port} -k {folder}", "-l", folder / "log", "-w", "start")
+
+    def stop():
+        run("pg_ctl", "-m", "immediate", "-w", "stop")
+
+    run("initdb", "-U", "cboc", "-A", "trust", "--no-sync")
+    start()
+    yield lambda: (stop(), start()), f"postgresql+psycopg://cboc@127.0.0.1:{port}/postgres"
+    stop()
+    assert "fsync" not in (folder / "data" / "postgresql.auto.conf").read_text()  # on, as it comes
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Chromium, driven by Playwright."""
+    from playwright.sync_api import sync_playwright
+
+    program = shutil.which("chromium")
+    if program is None:
+        leave_out("Chromium is not here: apt-get install chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"] if os.getuid() == 0 else [])
+        yield browser
+        browser.close()

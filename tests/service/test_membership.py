@@ -77,3 +77,15 @@ def test_a_file_of_a_newer_version_is_left_alone(tmp_path):
     file.remember(format=99)
     with pytest.raises(CbocError, match="another version of cboc"):
         SiteFile(tmp_path / "x.db")
+
+
+def test_a_site_whose_token_was_revoked_comes_back_by_another_invitation(invited, engine, join):
+    join(*invited, direction="maximise", initial=3)
+    site = join()
+    site.tell(site.ask(), 1.0)
+    Door(engine).revoke("trial run", "x")
+    with pytest.raises(CbocError, match="revoked"):
+        site.network.standing()
+    back = join(invited[0], Door(engine).invite("trial run", "x"))
+    assert back.network.standing()["site"] == "x" and back.trials == site.trials
+    assert back.network.token != site.network.token and join().network.token == back.network.token

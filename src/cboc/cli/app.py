@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import sys
+import webbrowser
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,10 +14,12 @@ import typer
 from typer.core import TyperGroup
 
 from cboc import __version__, plots, studyfile
-from cboc.cli import bench, pictures
+from cboc.advice import advise as advise_site
+from cboc.cli import bench, coordinator, lab, operations, pictures
 from cboc.cli import demo as demonstration
 from cboc.cli import simulate as simulation
 from cboc.cli.advise import advice_of, advice_row
+from cboc.cli.doctor import doctor
 from cboc.cli.export import best_rows, trial_rows
 from cboc.cli.notes import notes
 from cboc.cli.run import Run, begin
@@ -73,7 +77,15 @@ app = typer.Typer(
 app.add_typer(bench.app, name="bench")
 
 RunDirectory = Annotated[Path, typer.Argument(metavar="RUN", help="The directory that `cboc simulate` wrote.")]
+RunOrFile = Annotated[
+    Path, typer.Argument(metavar="[RUN|FILE]", envvar="CBOC_SITE", help="A run's directory, or a site's own file.")
+]
 RowFormat = Annotated[Format, typer.Option(help="How to print the rows.")]
+
+
+def _is_site(where: Path) -> bool:
+    """A site's file; what is not named at all is one, too."""
+    return where.is_file() or where == lab.FILE
 
 
 def _version(is_wanted: bool) -> None:
@@ -148,22 +160,29 @@ def _again(study: Path, out: Path | None, alone: bool, seeds: int) -> str:
 
 
 @app.command()
-def best(run: RunDirectory, format: RowFormat = Format.TABLE) -> None:
-    """Show the best design of every site.
+def best(
+    where: RunOrFile = lab.FILE,
+    format: RowFormat = Format.TABLE,
+) -> None:
+    """Show the best design of a site, or of every site of a run.
 
-    A row per site, together and alone: the outcome, the seed and the round it came from, and the design in natural
-    units. Rounds count from 0, as in the export; an initial design, or a result from before the study, has none.
+    Of a run, a row per site, together and alone: the outcome, the seed and the round it came from, and the design in
+    natural units. Rounds count from 0, as in the export; an initial design, or a result from before the study, has
+    none.
 
-    Example: `cboc best runs/first-study`
+    Examples: `cboc best` at a site, `cboc best runs/first-study` after a simulation
     """
-    typer.echo(write(best_rows(Run(run)), format))
+    rows = [lab.best_row(where)] if _is_site(where) else best_rows(Run(where))
+    typer.echo(write(rows, format))
 
 
 @app.command()
 def advise(
-    run: RunDirectory,
-    site: Annotated[str | None, typer.Option(help="Only this one.", show_default="all")] = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="Which repetition.", show_default="the first")] = None,
+    where: RunOrFile = lab.FILE,
+    site: Annotated[str | None, typer.Option(help="Of a run, only this one.", show_default="all")] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="Of a run, which repetition.", show_default="the first")
+    ] = None,
     format: RowFormat = Format.TABLE,
 ) -> None:
     """Should we go on together? What each site can tell from its own data and the designs that were shared.
@@ -173,9 +192,9 @@ def advise(
     experiments of either kind, and how many were better than all before. model: the share of its outcomes' variance
     that its surrogate predicts when they are left out one by one.
 
-    Example: `cboc advise runs/first-study --site lab-b`
+    Examples: `cboc advise` at a site, `cboc advise runs/first-study --site lab-b` after a simulation
     """
-    advices = advice_of(Run(run), site, seed)
+    advices = [advise_site(lab.site_of(where))] if _is_site(where) else advice_of(Run(where), site, seed)
     if format != Format.TABLE:
         typer.echo(write([{**advice_row(advice), "advice": advice.sentence} for advice in advices], format))
         return
@@ -253,6 +272,63 @@ def demo(
         "\nGap: the share of the way from the best initial outcome to the optimum. ±: standard error over seeds."
     )
     typer.echo(f"{finding} ({what}; the library's defaults). Picture: {path}")
+
+
+@app.command("demo-service")
+def demo_service(
+    out: Annotated[Path, typer.Option(help="A folder for its files.")] = Path("runs/service"),
+    open: Annotated[bool, typer.Option(help="Show the dashboard in the browser, where there is one.")] = True,
+) -> None:
+    """See a coordinator and three sites at work, each a process of its own, in about a minute.
+
+    The sites exchange designs through the coordinator until the study is over; the dashboard can be watched meanwhile.
+    Then a table of what each found, and whether an outcome is among the messages that left it.
+
+    Example: `cboc demo-service --out /tmp/rehearsal`
+    """
+    operations.needs_service()
+    from cboc.cli import rehearsal
+
+    place = rehearsal.prepare(out)
+    is_watched = sys.stdin.isatty()
+    try:
+        with rehearsal.coordinator(place):
+            notes.print(f"Dashboard: {place.url}  (log in as {rehearsal.PERSON}, password {place.password})")
+            if open and is_watched:
+                webbrowser.open(place.url)
+            rehearsal.take_part(place)
+            typer.echo(write(rehearsal.results(place), Format.TABLE))
+            notes.print(f"All files are in {out}; for instance cboc audit --file {place.file('lab-a')}.")
+            if is_watched:
+                input("The dashboard stays until you press Enter. ")
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+
+
+AT_A_SITE: tuple[Callable[..., None], ...] = (
+    lab.join,
+    lab.ask,
+    lab.tell,
+    lab.fail,
+    lab.abandon,
+    lab.status,
+    lab.audit,
+    doctor,
+)
+AT_A_COORDINATOR: tuple[Callable[..., None], ...] = (
+    coordinator.serve,
+    coordinator.invite,
+    coordinator.revoke,
+    coordinator.certificate,
+    operations.backup,
+    operations.restore,
+)
+for command in AT_A_SITE:
+    app.command(rich_help_panel="At a site")(command)
+app.command("site", rich_help_panel="At a site")(lab.page)
+for command in AT_A_COORDINATOR:
+    app.command(rich_help_panel="At a coordinator")(command)
+app.add_typer(coordinator.people, name="people", rich_help_panel="At a coordinator")
 
 
 def main() -> None:

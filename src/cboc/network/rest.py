@@ -12,6 +12,7 @@ import ssl
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 from functools import cached_property
 from typing import Any, cast
 
@@ -26,7 +27,7 @@ try:
 except ImportError:
     raise CbocError("to reach a coordinator cboc needs its extra: pip install 'cboc[client]'.") from None
 
-TIMEOUT = 20.0  # seconds for one answer
+TIMEOUT = 20.0  # seconds for one answer, at most
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0  # seconds
 BUSY = (429, 502, 503, 504)  # answers of a coordinator, or a proxy before it, that is not ready
 
@@ -55,9 +56,7 @@ class Rest:
         try:
             return ssl.create_default_context(cadata=self.certificate)
         except ssl.SSLError:
-            raise CbocError(
-                "the certificate to trust is not PEM text, -----BEGIN CERTIFICATE----- etc."
-            ) from None
+            raise CbocError("the certificate to trust is not PEM text, -----BEGIN CERTIFICATE----- etc.") from None
 
     def submit(self, proposal: Proposal) -> None:
         body = {"x": proposal.x, "reward": proposal.reward, "best": proposal.best}
@@ -74,12 +73,14 @@ class Rest:
     def leave(self, site: str) -> None:
         self._ask("POST", "/v1/leave", site, 0)
 
-    def join(self, code: str, expected: Study | None = None) -> dict[str, Any]:
+    def join(self, code: str, expected: Study | None = None, site: str | None = None) -> dict[str, Any]:
         """Use an invitation: from now on the token speaks for its site. The same again is fine.
 
-        Where the coordinator's study is not the expected one, the differences are raised and the invitation stays good.
+        Where the coordinator's study is not the expected one, the differences are raised and the invitation stays good;
+        so where it is for another site.
         """
-        body = {"code": code, "token": self.token} | ({} if expected is None else {"digest": expected.digest})
+        body = {"code": code, "token": self.token, "digest": expected and expected.digest, "site": site}
+        body = {name: value for name, value in body.items() if value is not None}
         said = self._send("POST", "/v1/join", body)
         if expected is not None and "agreement" in _said(said) and not said.is_success:
             raise disagreement(expected, _said(said)["agreement"])
@@ -89,6 +90,10 @@ class Rest:
         """The agreement, the site's name, and where the study stands."""
         answer: dict[str, Any] = self._ask("GET", "/v1/study", "", 0)
         return answer
+
+    def clock(self) -> float:
+        """What time it is at the coordinator, to the second."""
+        return parsedate_to_datetime(self._send("GET", "/healthz", None).headers["date"]).timestamp()
 
     def _ask(self, method: str, path: str, site: str, round: int, body: dict[str, Any] | None = None) -> Any:
         """The answer's content, None if it has none; refusals are raised."""
@@ -127,7 +132,7 @@ class Rest:
     def _request(self, method: str, path: str, content: bytes) -> httpx2.Response:
         """Over a connection of its own: days may lie between two messages."""
         headers = {"Authorization": f"Bearer {self.token}"} | ({"Content-Type": "application/json"} if content else {})
-        with httpx2.Client(base_url=self.url, timeout=TIMEOUT, verify=self._trust) as client:
+        with httpx2.Client(base_url=self.url, timeout=min(TIMEOUT, self.patience), verify=self._trust) as client:
             return client.request(method, path, content=content, headers=headers)
 
 

@@ -51,6 +51,12 @@ class Door:
             connection.execute(insert(invites), row)
         return code
 
+    def absent(self, study: str) -> list[str]:
+        """Sites for which no token speaks."""
+        wanted = select(sites.c.site).where(sites.c.study == study, sites.c.token.is_(None), ~sites.c.has_left)
+        with transaction(self._engine, is_reading=True) as connection:
+            return list(connection.execute(wanted.order_by(sites.c.site)).scalars())
+
     def join(self, code: str, token: str) -> tuple[str, str]:
         """From now on the token speaks for the site of this code, and no other token does: (study, site)."""
         if len(token) < SHORTEST:
@@ -62,6 +68,9 @@ class Door:
             mark = {"token": fingerprint(token)}
             connection.execute(update(invites).where(invites.c.code == invite.code).values(mark))
             is_site = (sites.c.study == invite.study) & (sites.c.site == invite.site)
+            is_taken = (sites.c.token == mark["token"]) & ~is_site
+            if connection.execute(select(sites.c.site).where(is_taken)).first() is not None:
+                raise NotAllowed("this token speaks for another site already; make a new one.")
             connection.execute(update(sites).where(is_site).values(mark))
         return invite.study, invite.site
 
@@ -90,6 +99,7 @@ class Door:
         """Neither its token nor an invitation that is still out speaks for this site any more."""
         with self._engine.begin() as connection:
             is_site = (sites.c.study == study) & (sites.c.site == site)
-            connection.execute(update(sites).where(is_site).values(token=None))
+            if connection.execute(update(sites).where(is_site).values(token=None)).rowcount == 0:
+                raise CbocError(f"there is no site '{site}' in a study '{study}' here.")
             is_invited = (invites.c.study == study) & (invites.c.site == site)
             connection.execute(invites.delete().where(is_invited))

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from sqlalchemy import Engine, insert
+from sqlalchemy import Engine, insert, select
 from sqlalchemy.exc import IntegrityError
 
 from cboc.arrays import Array
@@ -53,6 +53,11 @@ class Exchange:
                 connection.execute(insert(sites), members)
         except IntegrityError:
             raise CbocError(f"there is a study '{study.name}' here already; choose another name.") from None
+
+    def names(self) -> list[str]:
+        """Of all studies."""
+        with transaction(self._engine, is_reading=True) as connection:
+            return list(connection.execute(select(studies.c.study).order_by(studies.c.study)).scalars())
 
     def study(self, name: str) -> Study:
         return self._asked(name, lambda ledger, _: ledger.study)

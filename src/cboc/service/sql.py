@@ -37,7 +37,12 @@ from cboc.consensus.matrix import DESIGN_ONE
 from cboc.errors import CbocError
 from cboc.messages import Proposal
 
-NAMES = {"ix": "ix_%(column_0_label)s", "fk": "fk_%(table_name)s_%(referred_table_name)s", "pk": "pk_%(table_name)s"}
+NAMES = {
+    "ix": "ix_%(column_0_label)s",
+    "uq": "uq_%(table_name)s_%(column_0_name)s",
+    "fk": "fk_%(table_name)s_%(referred_table_name)s",
+    "pk": "pk_%(table_name)s",
+}
 LONGEST = 100  # characters of a name
 LONGEST_HASH = 200  # characters of a password's hash
 DIGEST = 64  # characters of a SHA-256, as hexadecimal digits

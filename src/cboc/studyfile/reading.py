@@ -27,7 +27,7 @@ from cboc.utility.guide import Guide
 SURROGATES: dict[str, Callable[[], Bayesian]] = {"default": default, "paper": paper}
 STUDY_KEYS = (
     "name", "horizon", "rule", "graph", "gate", "shares_best", "guide", "initial", "seed", "quorum", "stop_below",
-    "surrogate", "utility", "constraints",
+    "surrogate", "utility", "constraints", "deadline",
 )  # fmt: skip
 SITE_KEYS = (
     "name", "direction", "budget", "problem", "scale", "offset", "shift", "noise", "experiment", "data", "outcome",
@@ -145,8 +145,50 @@ def read(path: str | Path) -> StudyFile:
         surrogate=settings.choose("surrogate", SURROGATES, "default"),
         utility=settings.choose("utility", UTILITIES) if "utility" in settings.values else None,
     )
+    settings.get("deadline", DURATION)  # for a coordinator: in a simulation everybody is on time
     _ = file.problems  # do they fit the space?
     return file
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a coordinator needs to know of a study: never what a site wants, or where its outcomes come from."""
+
+    study: Study
+    deadline: float | None  # seconds from a round's first proposal until it may close without the rest
+
+
+def read_terms(path: str | Path) -> Terms:
+    """The terms of a TOML file. What it says of directions, data and experiments is not looked at."""
+    path = Path(path)
+    top = _load(path)
+    settings = _settings(top)
+    sites = _sites(top)
+    sources = {site: source for site, section in sites.items() if (source := _source(section, path.parent)) is not None}
+    deadline = settings.get("deadline", DURATION, LONG)
+    return Terms(
+        _study(settings, _space(top, settings, sources), sites), None if deadline == "none" else seconds(deadline)
+    )
+
+
+def seconds(duration: str) -> float:
+    """'36 h' in seconds."""
+    amount, unit = duration.split()
+    return float(amount) * UNITS[unit]
+
+
+def _is_duration(value: Any) -> bool:
+    match value.split() if isinstance(value, str) else ():
+        case ["none"]:
+            return True
+        case [amount, unit] if unit in UNITS:
+            return amount.replace(".", "", 1).isdecimal() and float(amount) > 0.0
+    return False
+
+
+UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+LONG = "7 d"  # a site that is gone for good holds up nobody for ever
+DURATION = Kind('a time such as "36 h" or "7 d", or "none"', _is_duration)
 
 
 def _load(path: Path) -> Section:

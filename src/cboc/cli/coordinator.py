@@ -1,0 +1,273 @@
+"""The commands of who runs a coordinator: serve, invite, revoke, people, certificate."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from cboc.agreement import differences
+from cboc.cli.notes import notes
+from cboc.cli.operations import DATABASE, Database, needs_service
+from cboc.cli.show import Format, Row, write
+from cboc.errors import CbocError, did_you_mean
+from cboc.studyfile import Terms, read_terms
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+StudyName = Annotated[str | None, typer.Option("--study", metavar="NAME", help="Which.", show_default="the only one")]
+LOOPBACK = "127.0.0.1"
+
+
+def serve(
+    studies: Annotated[
+        list[Path] | None, typer.Argument(metavar="[STUDY.toml]...", help="Studies to begin, or to go on with.")
+    ] = None,
+    database: Database = DATABASE,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 is every one.")] = LOOPBACK,
+    port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8000,
+    workers: Annotated[int, typer.Option(min=1, help="Server processes; more than one with PostgreSQL.")] = 1,
+    certificate: Annotated[Path | None, typer.Option(help="Certificate for HTTPS, PEM.")] = None,
+    key: Annotated[Path | None, typer.Option(help="Its private key, PEM.")] = None,
+) -> None:
+    """Run a coordinator: the service through which the sites of a study exchange designs.
+
+    It needs no other memory than its database, so that it may be stopped and started at any time. Outcomes never come
+    here. On another address than this machine's own use HTTPS, with a certificate or behind a proxy that has one.
+
+    Example: `cboc serve study.toml --host 0.0.0.0 --certificate cboc.pem --key cboc.key`
+    """
+    with opened(database) as engine:
+        for path in studies or ():
+            notes.print(_begin(engine, path))
+        if workers > 1 and engine.dialect.name == "sqlite":
+            raise CbocError("SQLite serves one process; for --workers above 1 give a --database of PostgreSQL.")
+    _check_socket(host, port)
+    _check_certificate(certificate, key)
+    if host != LOOPBACK and certificate is None:
+        notes.print("Without --certificate designs and tokens travel in the clear, unless a proxy before it has one.")
+    notes.print(f"Coordinator at {'https' if certificate else 'http'}://{host}:{port}. Ctrl-C stops it.")
+    os.environ["CBOC_DATABASE"] = database
+    _run(host, port, workers, certificate, key)
+
+
+def _run(host: str, port: int, workers: int, certificate: Path | None, key: Path | None) -> None:
+    import uvicorn
+
+    from cboc.service.watch import LOGGING
+
+    uvicorn.run(
+        "cboc.service.app:from_environment",
+        factory=True,
+        host=host,
+        port=port,
+        workers=workers,
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
+        access_log=False,
+        log_config=LOGGING,
+        server_header=False,
+        timeout_graceful_shutdown=5,
+    )
+
+
+def invite(
+    site: Annotated[str | None, typer.Argument(help="Whom to invite.", show_default="all that have not joined")] = None,
+    study: StudyName = None,
+    days: Annotated[float, typer.Option(min=0.0, help="How long the invitation is good.")] = 7.0,
+    url: Annotated[str, typer.Option(help="The coordinator's address, as the site reaches it.")] = "URL",
+    database: Database = DATABASE,
+    format: Annotated[Format, typer.Option(help="How to print the rows.")] = Format.TABLE,
+) -> None:
+    """Invite a site, or all that have not joined: a code for each, good once.
+
+    Hand it to the site by a way that you trust, such as the telephone or an encrypted mail. The site then joins with
+    it; the token by which it is known from then on is made at the site.
+
+    Example: `cboc invite lab-b --url https://cboc.example.org`
+    """
+    with opened(database) as engine:
+        from cboc.service.door import Door
+
+        name = _chosen(engine, study)
+        door = Door(engine)
+        wanted = door.absent(name) if site is None else [site]
+        if not wanted:
+            raise CbocError(f"all sites of '{name}' have joined; name one to invite it again.")
+        rows: list[Row] = [{"site": each, "code": door.invite(name, each, 86400.0 * days)} for each in wanted]
+    typer.echo(write(rows, format))
+    notes.print(f"At the site: cboc join {url} CODE --direction maximise, or minimise.")
+
+
+def revoke(
+    site: Annotated[str, typer.Argument(help="Whose token and invitations end.")],
+    study: StudyName = None,
+    for_good: Annotated[
+        bool, typer.Option("--for-good", help="The others do not wait for it any more; it cannot come back.")
+    ] = False,
+    database: Database = DATABASE,
+) -> None:
+    """End a site's token and its invitations, for instance when its computer was stolen.
+
+    What it has proposed stays. Invited again it goes on where it was, with the file it has or a new one.
+
+    Example: `cboc revoke lab-b && cboc invite lab-b`
+    """
+    with opened(database) as engine:
+        from cboc.service.door import Door
+        from cboc.service.exchange import Exchange
+
+        name = _chosen(engine, study)
+        Door(engine).revoke(name, site)
+        if for_good:
+            Exchange(engine).leave(name, site)
+    notes.print(f"'{site}' of '{name}' {'has left for good' if for_good else 'is known by no token any more'}.")
+
+
+def certificate(
+    hosts: Annotated[list[str], typer.Argument(metavar="HOST...", help="Names or addresses of the coordinator.")],
+    out: Annotated[Path, typer.Option(help="The certificate to write; its key goes beside it.")] = Path("cboc.pem"),
+) -> None:
+    """Make a certificate of your own, to try HTTPS before an authority has signed one.
+
+    Give the certificate, never the key, to every site together with its invitation: `cboc join --certificate`.
+
+    Example: `cboc certificate cboc.example.org 192.0.2.7`
+    """
+    needs_service()
+    from cboc.service.certificate import make
+
+    key = out.with_suffix(".key")
+    make(hosts, out, key)
+    notes.print(f"{out} and {key} are written; cboc serve --certificate {out} --key {key} uses them.")
+
+
+people = typer.Typer(no_args_is_help=True, help="People who may look at the coordinator's pages.")
+
+
+@people.command()
+def add(
+    person: Annotated[str, typer.Argument(help="A name to log in with.")],
+    password: Annotated[
+        str,
+        typer.Option(prompt=True, confirmation_prompt=True, hide_input=True, envvar="CBOC_PASSWORD", help="Asked for."),
+    ],
+    database: Database = DATABASE,
+) -> None:
+    """Let somebody log in to the coordinator's pages, or give them another password.
+
+    Example: `cboc people add anna`
+    """
+    with opened(database) as engine:
+        from cboc.service.people import People
+
+        People(engine).add(person, password)
+    notes.print(f"{person} may log in now.")
+
+
+@people.command()
+def remove(person: Annotated[str, typer.Argument(help="Who.")], database: Database = DATABASE) -> None:
+    """Let somebody log in no more; whoever is logged in by that name is logged out.
+
+    Example: `cboc people remove anna`
+    """
+    with opened(database) as engine:
+        from cboc.service.people import People
+
+        People(engine).remove(person)
+    notes.print(f"{person} may log in no more.")
+
+
+@people.command("list")
+def list_people(database: Database = DATABASE) -> None:
+    """Print the names of those who may log in.
+
+    Example: `cboc people list`
+    """
+    with opened(database) as engine:
+        from cboc.service.people import People
+
+        for name in People(engine).names():
+            typer.echo(name)
+
+
+@contextmanager
+def opened(database: str) -> Iterator[Engine]:
+    """The coordinator's database, brought up to date."""
+    needs_service()
+    from cboc.service.schema import upgrade
+    from cboc.service.sql import open_database
+    from cboc.service.trouble import plainly
+
+    engine = open_database(database)
+    try:
+        upgrade(engine)
+        with plainly(engine):
+            yield engine
+    finally:
+        engine.dispose()
+
+
+def _begin(engine: Engine, path: Path) -> str:
+    """Begin a study, or go on with it if it is the same."""
+    from cboc.service.exchange import Exchange
+
+    terms: Terms = read_terms(path)
+    exchange, study = Exchange(engine), terms.study
+    if study.name not in exchange.names():
+        exchange.create(study, terms.deadline)
+        return f"Study '{study.name}' begins with {', '.join(study.sites)}; cboc invite makes their invitations."
+    lines = differences(study.agreement(), exchange.study(study.name).agreement())
+    if lines:
+        raise CbocError(
+            f"{path}: study '{study.name}' has begun with other terms: {'; '.join(lines)}. "
+            "Terms do not change; take the old ones, or another name."
+        )
+    return f"Study '{study.name}' goes on in round {exchange.state(study.name).round}."
+
+
+def _chosen(engine: Engine, study: str | None) -> str:
+    from cboc.service.exchange import Exchange
+
+    names = Exchange(engine).names()
+    if not names:
+        raise CbocError("this database holds no study yet; cboc serve STUDY.toml begins one.")
+    if study is None and len(names) > 1:
+        raise CbocError(f"there are several studies, {', '.join(names)}; name one with --study.")
+    if study is not None and study not in names:
+        raise CbocError(f"there is no study '{study}' here; {did_you_mean(study, names)}")
+    return names[0] if study is None else study
+
+
+def _check_socket(host: str, port: int) -> None:
+    """Better now than out of the server's depths."""
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        with socket.socket(family, kind, protocol) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            probe.bind(address)
+    except OSError as error:
+        raise CbocError(
+            f"cannot listen on {host}:{port} ({error.strerror}); choose another --port or --host."
+        ) from None
+
+
+def _check_certificate(certificate: Path | None, key: Path | None) -> None:
+    import ssl
+
+    if (certificate is None) != (key is None):
+        raise CbocError("a certificate needs its key and a key its certificate; give --certificate and --key.")
+    if certificate is not None:
+        try:
+            ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
+        except OSError as error:
+            raise CbocError(
+                f"{certificate} and {key} are no certificate and its key ({error.strerror or error}); "
+                "cboc certificate HOST makes a pair."
+            ) from None

@@ -1,0 +1,70 @@
+"""The command `cboc doctor`: is everything there that a site needs?"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from cboc import __version__
+from cboc.cli.lab import FILE, SiteOption, site_of
+from cboc.errors import CbocError
+
+if TYPE_CHECKING:
+    from cboc.network.rest import Rest
+
+SKEW = 60.0  # seconds by which two clocks may differ unnoticed
+
+
+def doctor(file: SiteOption = FILE) -> None:
+    """Check what a site needs: its file, the coordinator, its token, the agreement, the clocks.
+
+    Ends with 1 if something is wrong.
+
+    Example: `cboc doctor`
+    """
+    is_well = True
+    for what, finding, is_good in _examine(file):
+        is_well &= is_good
+        typer.echo(f"{'ok ' if is_good else 'BAD'}  {what}: {finding}")
+    if not is_well:
+        raise typer.Exit(1)
+
+
+def _examine(file: Path) -> Iterator[tuple[str, str, bool]]:
+    """What is looked at, what was found, and whether that is good; later checks need the earlier ones."""
+    yield "cboc", __version__, True
+    try:
+        site = site_of(file)
+    except CbocError as error:
+        yield "site file", str(error), False
+        return
+    yield "site file", f"{file}, '{site.name}' in '{site.study.name}', {len(site.trials)} trials", True
+    network: Rest = site.network  # type: ignore[assignment]
+    try:
+        ahead = network.clock() - time.time()
+    except CbocError as error:
+        yield "coordinator", str(error), False
+        return
+    yield "coordinator", f"{network.url} answers", True
+    is_safe = network.url.startswith("https://") or "//127.0.0.1" in network.url or "//localhost" in network.url
+    yield "encryption", "HTTPS, or this machine" if is_safe else "plain HTTP: everybody on the way can read it", is_safe
+    if abs(ahead) > SKEW:
+        yield "clocks", f"the coordinator's is {abs(ahead):.0f} s {'ahead' if ahead > 0 else 'behind'}; mend one", False
+    else:
+        yield "clocks", "the same", True
+    try:
+        standing = network.standing()
+    except CbocError as error:
+        yield "token", str(error), False
+        return
+    yield "token", f"speaks for '{standing['site']}'", standing["site"] == site.name
+    is_same = standing["digest"] == site.study.digest
+    yield (
+        "agreement",
+        f"{site.study.digest}, the same at both ends" if is_same else "differs from the coordinator's",
+        is_same,
+    )

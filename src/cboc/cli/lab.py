@@ -1,0 +1,377 @@
+"""The commands of a site. A bench scientist needs no Python.
+
+Joined once, it asks for an experiment and tells what came out; everything is in the site's own file.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from cboc import labsheet
+from cboc.cli.notes import notes
+from cboc.cli.show import Format, Row, write
+from cboc.data import Direction
+from cboc.errors import CbocError
+from cboc.network.ledger import Unreachable
+from cboc.site import Finished, Site, Waiting
+from cboc.sitefile import SiteFile
+from cboc.studyfile import read_terms
+from cboc.trial import Status, Trial
+
+if TYPE_CHECKING:
+    from cboc.network.rest import Rest
+
+FILE = Path("site.db")
+WAITING, FINISHED = 3, 4  # exit codes of ask
+PAUSE = 5.0  # seconds between two questions while waiting
+QUICK, LONG = 5.0, 30.0  # seconds of patience with the coordinator
+
+SiteOption = Annotated[
+    Path, typer.Option("--file", "-f", envvar="CBOC_SITE", metavar="FILE", help="The site's own file.")
+]
+RowFormat = Annotated[Format, typer.Option(help="How to print it.")]
+TrialNumber = Annotated[
+    int | None, typer.Option("--trial", min=0, help="Which trial.", show_default="the one that is to be run")
+]
+
+
+def join(
+    url: Annotated[str, typer.Argument(help="The coordinator's address, https://HOST:PORT.")],
+    code: Annotated[str, typer.Argument(help="The invitation.")],
+    direction: Annotated[
+        str | None, typer.Option(metavar="maximise|minimise", help="What is wanted of the outcome.")
+    ] = None,
+    file: SiteOption = FILE,
+    study: Annotated[
+        Path | None, typer.Option(metavar="STUDY.toml", help="What you expect: joins only if it is that.")
+    ] = None,
+    data: Annotated[Path | None, typer.Option(metavar="CSV", help="Results from before the study.")] = None,
+    outcome: Annotated[str, typer.Option(help="The outcome's column in that file.")] = "y",
+    initial: Annotated[
+        int | None, typer.Option(min=0, help="Space-filling experiments first.", show_default="5 per parameter")
+    ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(metavar="PEM", help="The coordinator's, if it made its own.")
+    ] = None,
+) -> None:
+    """Take part in a study, with an invitation.
+
+    Everything of this site is in its own file: the token that is made here, its trials with their outcomes, and a copy
+    of every message that leaves. Outcomes do not leave. Keep the file, and let nobody else read it.
+
+    Example: `cboc join https://cboc.example.org 8Zk... --direction maximise`
+    """
+    site = site_of(
+        file,
+        url=url,
+        code=code,
+        direction=_direction(direction),
+        study=None if study is None else read_terms(study).study,
+        data=data,
+        outcome=outcome,
+        initial=initial,
+        certificate=None if certificate is None else certificate.read_text(encoding="ascii", errors="replace"),
+    )
+    typer.echo(write(_parameters(site), Format.TABLE))
+    notes.print(
+        f"Joined '{site.study.name}' as '{site.name}' with {', '.join(n for n in site.study.sites if n != site.name)}. "
+        "Next: cboc ask."
+    )
+
+
+def ask(
+    file: SiteOption = FILE,
+    wait: Annotated[bool, typer.Option("--wait", help="Wait until the others have proposed.")] = False,
+    alone: Annotated[bool, typer.Option(help="Run your own proposal while the coordinator does not answer.")] = True,
+    format: RowFormat = Format.TABLE,
+    output: Annotated[Path | None, typer.Option(help="File to write.", show_default="standard output")] = None,
+) -> None:
+    """Print the next experiment; the same one until its result is told.
+
+    As CSV it is a sheet to fill in: `cboc tell` reads it back. Ends with 3 while other sites have yet to propose, and
+    with 4 when the study is over for this site.
+
+    Example: `cboc ask --format csv --output bench.csv`
+    """
+    site = site_of(file, goes_on_alone=alone and not wait, patience=LONG)
+    try:
+        trial = _asked(site, wait)
+    except Waiting as waiting:
+        notes.print(f"{waiting} {_whom(site)}")
+        raise typer.Exit(WAITING) from None
+    except Finished as finished:
+        notes.print(f"{finished} cboc best shows what it has found.")
+        raise typer.Exit(FINISHED) from None
+    text = _sheet(site, trial, format)
+    if output is None:
+        typer.echo(text.rstrip("\n"))
+    else:
+        output.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
+        notes.print(f"{output} is written.")
+    notes.print(trial.explain(site.study.sites))
+
+
+def tell(
+    result: Annotated[
+        str, typer.Argument(metavar="OUTCOME|SHEET.csv", help="A number, or a sheet that was filled in.")
+    ],
+    sem: Annotated[float | None, typer.Option(min=0.0, help="The outcome's standard error.")] = None,
+    ran: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A parameter that was another; once for each.")
+    ] = None,
+    trial: TrialNumber = None,
+    file: SiteOption = FILE,
+) -> None:
+    """Tell the outcome of an experiment. It is kept in the site's own file, and stays there.
+
+    Examples: `cboc tell 0.83`, `cboc tell bench.csv`, `cboc tell 0.83 --ran temperature=61.5`
+    """
+    site = site_of(file)
+    if result.lower().endswith(".csv"):
+        if sem is not None or ran or trial is not None:
+            raise CbocError("a sheet says everything itself; leave --sem, --ran and --trial out.")
+        entries = labsheet.read(result, site.study.space)
+        for entry in entries:
+            labsheet.enter(site, entry)
+        notes.print(f"{len(entries)} {'line' if len(entries) == 1 else 'lines'} of {result} told.")
+    else:
+        y = _number(result)
+        known = _trial(site, trial)
+        site.tell(known, y if sem is None else (y, sem), ran=_changed(site, known, ran or []))
+    _summary(site)
+
+
+def fail(
+    reason: Annotated[str, typer.Option(help="Why, for your own record.")] = "",
+    trial: TrialNumber = None,
+    file: SiteOption = FILE,
+) -> None:
+    """Say that an experiment gave no result. Its design counts as a bad one; `tell` may still follow.
+
+    Example: `cboc fail --reason "the column clogged"`
+    """
+    site = site_of(file)
+    site.fail(_trial(site, trial), reason)
+    _summary(site)
+
+
+def abandon(trial: TrialNumber = None, file: SiteOption = FILE) -> None:
+    """Never mind an experiment: it is not run, and nothing is learned from it. It counts as one of the budget.
+
+    Example: `cboc abandon`
+    """
+    site = site_of(file)
+    site.abandon(_trial(site, trial))
+    _summary(site)
+
+
+def status(file: SiteOption = FILE, format: RowFormat = Format.TABLE) -> None:
+    """Show where the site and its study stand.
+
+    Example: `cboc status`
+    """
+    site = site_of(file)
+    rows: list[Row] = [{"what": what, "is": value} for what, value in _standing(site)]
+    typer.echo(write(rows, format))
+
+
+def audit(
+    file: SiteOption = FILE,
+    format: RowFormat = Format.TABLE,
+) -> None:
+    """Show every message that ever left this site, word for word but for its token.
+
+    And whether any outcome is among the bytes: it is looked for.
+
+    Example: `cboc audit --format csv > sent.csv`
+    """
+    kept = site_file(file)
+    sent = kept.sent()
+    secrets = [kept.about[name] for name in ("token", "code")]
+    rows: list[Row] = []
+    for message in sent:
+        body = message.body.decode()
+        for secret in secrets:
+            body = body.replace(secret, "***")
+        at = datetime.fromtimestamp(message.at, UTC).isoformat(sep=" ", timespec="seconds")
+        rows.append({"at": at, "method": message.method, "path": message.path, "body": body})
+    typer.echo(write(rows, format))
+    outcomes = [trial.y for trial in kept.trials() if trial.y is not None]
+    found = [y for y in outcomes if any(repr(y).encode() in message.body for message in sent)]
+    said = f"{len(found)} of them appear, by chance or not: {found[:5]}" if found else "none of them is in these bytes"
+    notes.print(
+        f"{len(sent)} messages, {sum(len(message.body) for message in sent):,} bytes, to {kept.about['url']}. "
+        f"{len(outcomes)} outcomes are in {file}: {said}."
+    )
+
+
+def page(
+    file: SiteOption = FILE,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on this machine.", show_default="any free one")] = 0,
+    open: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
+) -> None:
+    """Show the site's own page: the next experiment, a form for its result, the history. On this machine only.
+
+    Example: `cboc site --open`
+    """
+    site_of(file)  # a mistake is better found now
+    needs("page", "uvicorn", "fastapi", "jinja2")
+    from cboc.cli.local import serve_page
+
+    serve_page(file, port, is_opened=open)
+
+
+def best_row(file: Path) -> Row:
+    """The best result of a site's file."""
+    site = site_of(file)
+    if not len(site.dataset):
+        raise CbocError(f"{file} holds no result yet; cboc ask gives an experiment.")
+    return {"site": site.name, "y": site.best.y, **site.best_design}
+
+
+def site_of(file: Path, **options: Any) -> Site:
+    """The site of a file; joining makes one."""
+    if "code" not in options:
+        site_file(file)
+    needs("client", "httpx2")
+    from cboc.membership import join
+
+    return join(storage=file, **({"patience": QUICK} | options))
+
+
+def site_file(file: Path) -> SiteFile:
+    if not file.exists():
+        raise CbocError(f"there is no site file {file}; cboc join makes one, --file names another.")
+    kept = SiteFile(file)
+    if "agreement" not in kept.about:
+        raise CbocError(f"{file} has joined no study yet; use cboc join.")
+    return kept
+
+
+def needs(extra: str, *modules: str) -> None:
+    import importlib.util
+
+    if any(importlib.util.find_spec(module) is None for module in modules):
+        raise CbocError(f"this needs the extra: pip install 'cboc[{extra}]'.")
+
+
+def _direction(given: str | None) -> Direction | None:
+    if given not in (None, "maximise", "minimise"):
+        raise CbocError(f"--direction is maximise or minimise; '{given}' came.")
+    return given  # type: ignore[return-value]
+
+
+def _asked(site: Site, is_waiting: bool) -> Trial:
+    said = ""
+    while True:
+        try:
+            return site.ask()
+        except (Waiting, Unreachable) as reason:
+            if not is_waiting:
+                raise
+            if (news := f"{reason} {_whom(site)}") != said:
+                notes.print(said := news)
+            time.sleep(PAUSE)
+
+
+def _whom(site: Site) -> str:
+    """Whom the open round waits for."""
+    network: Rest = site.network  # type: ignore[assignment]
+    try:
+        standing = network.standing()
+    except Unreachable:
+        return ""
+    until = "" if standing["closes_at"] is None else f", until {_local(standing['closes_at'])} at the latest"
+    return f"It waits for {', '.join(standing['missing']) or 'nobody'}{until}."
+
+
+def _local(at: float) -> str:
+    return datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d %H:%M %Z")
+
+
+def _sheet(site: Site, trial: Trial, format: Format) -> str:
+    space = site.study.space
+    if format == Format.CSV:
+        return labsheet.write([trial], space)
+    if format == Format.JSON:
+        plain = {"trial": trial.number, "round": trial.round, "design": trial.design(space)}
+        return json.dumps(plain | {"explanation": trial.explain(site.study.sites)}, indent=2, ensure_ascii=False)
+    rows: list[Row] = [
+        {"parameter": name, "value": value, "unit": space.parameters[name].unit}
+        for name, value in trial.design(space).items()
+    ]
+    return f"Trial {trial.number}\n{write(rows, Format.TABLE)}"
+
+
+def _trial(site: Site, number: int | None) -> Trial:
+    if number is not None:
+        if number >= len(site.trials):
+            raise CbocError(f"site '{site.name}' has asked for no trial {number}; its last is {len(site.trials) - 1}.")
+        return site.trials[number]
+    pending = [trial for trial in site.trials if trial.status == Status.PENDING]
+    if not pending:
+        raise CbocError("no experiment waits for a result; cboc ask gives one, --trial names an earlier one.")
+    return pending[-1]
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text.replace(",", ".") if text.count(",") == 1 and "." not in text else text)
+    except ValueError:
+        raise CbocError(f"an outcome is a number, or a sheet that ends in .csv; '{text}' is neither.") from None
+
+
+def _changed(site: Site, trial: Trial, ran: list[str]) -> dict[str, Any] | None:
+    """The design that was run, where --ran says that it was another."""
+    if not ran:
+        return None
+    space = site.study.space
+    design = trial.design(space)
+    for each in ran:
+        name, equals, value = each.partition("=")
+        if not equals or name not in design:
+            raise CbocError(f"--ran is NAME=VALUE with a parameter, {', '.join(design)}; '{each}' came.")
+        try:
+            design[name] = space.parameters[name].read(value)
+        except CbocError as error:
+            raise CbocError(f"--ran {each}: {error}") from None
+    return design
+
+
+def _summary(site: Site) -> None:
+    """After a result: what is best so far."""
+    told = sum(trial.status in (Status.COMPLETE, Status.FAILED) for trial in site.trials)
+    found = f"best so far {site.best.y:.6g}" if len(site.dataset) else "no outcome so far"
+    notes.print(f"{told} experiments, {found}. Next: cboc ask.")
+
+
+def _parameters(site: Site) -> list[Row]:
+    rows: list[Row] = []
+    for name, fields in site.study.agreement()["space"]["parameters"].items():
+        rows.append({"parameter": name, **fields})
+    return rows
+
+
+def _standing(site: Site) -> Iterator[tuple[str, Any]]:
+    study, pending = site.study, [trial for trial in site.trials if trial.status == Status.PENDING]
+    yield "study", study.name
+    yield "site", f"{site.name}, of {', '.join(study.sites)}"
+    yield "rounds", f"{site.rounds} of {study.budget(site.name)}"
+    yield "experiments", sum(trial.status in (Status.COMPLETE, Status.FAILED) for trial in site.trials)
+    yield "best", site.best.y if len(site.dataset) else None
+    yield "to be run", f"trial {pending[-1].number}" if pending else "nothing; cboc ask"
+    try:
+        standing = site.network.standing()  # type: ignore[attr-defined]
+    except CbocError as error:
+        yield "coordinator", str(error)
+        return
+    yield "open round", standing["round"]
+    yield "it waits for", ", ".join(standing["missing"]) or "nobody"
+    yield "it closes", "when all are in" if standing["closes_at"] is None else _local(standing["closes_at"])

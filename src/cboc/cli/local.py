@@ -1,0 +1,33 @@
+"""Serve a site's own page on this machine."""
+
+from __future__ import annotations
+
+import socket
+import webbrowser
+from pathlib import Path
+from secrets import token_urlsafe
+
+import typer
+import uvicorn
+
+from cboc.errors import CbocError
+from cboc.page.app import create_page
+
+LOOPBACK = "127.0.0.1"
+
+
+def serve_page(file: Path, port: int, *, is_opened: bool) -> None:
+    """Until it is interrupted; only who knows the address that is printed can open it."""
+    app = create_page(file, secret=token_urlsafe(32))
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((LOOPBACK, port))
+        except OSError as error:
+            raise CbocError(f"cannot listen on port {port} ({error.strerror}); choose another --port.") from None
+        listener.listen()  # a browser that comes before the server waits
+        address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/?secret={app.state.secret}"
+        typer.echo(address)
+        if is_opened:
+            webbrowser.open(address)
+        uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False)).run([listener])

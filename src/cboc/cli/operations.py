@@ -1,0 +1,70 @@
+"""The commands of who looks after a coordinator's database."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cboc.cli.notes import notes
+from cboc.errors import CbocError
+
+DATABASE = "sqlite:///coordinator.db"
+
+Database = Annotated[
+    str,
+    typer.Option(
+        metavar="URL", envvar="CBOC_DATABASE", help="sqlite:///FILE.db or postgresql+psycopg://USER@HOST/NAME."
+    ),
+]
+
+
+def backup(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")],
+    database: Database = DATABASE,
+    force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
+) -> None:
+    """Write all of a coordinator's database to one file.
+
+    The coordinator may run meanwhile: the file holds everything as it was at one moment. It has its name only when it
+    is complete, and only its owner may read it: it holds designs, and the hashes of tokens and passwords.
+
+    Example: `cboc backup monday.cboc --database sqlite:///coordinator.db`
+    """
+    needs_service()
+    from cboc.service.backup import backup
+
+    counts = backup(database, file, is_replaced=force)
+    notes.print(f"{file} is written: {_said(counts)}.")
+
+
+def restore(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What `cboc backup` wrote.")],
+    database: Database = DATABASE,
+) -> None:
+    """Fill an empty database from a backup.
+
+    All of it or nothing; a file that was cut or altered is refused. Either kind of database takes the file of either
+    kind, and an older cboc's is brought up to date. Sites and people go on with the tokens and passwords they have.
+    Stop the old coordinator before the last backup: what it takes in after that is not in the file.
+
+    Example: `cboc restore monday.cboc --database postgresql+psycopg://cboc@localhost/cboc`
+    """
+    needs_service()
+    from cboc.service.backup import restore
+
+    counts = restore(file, database)
+    notes.print(f"{file} is restored: {_said(counts)}.")
+
+
+def needs_service() -> None:
+    try:
+        import alembic  # noqa: F401
+        import sqlalchemy  # noqa: F401
+    except ImportError:
+        raise CbocError("this needs the extra: pip install 'cboc[service]'.") from None
+
+
+def _said(counts: dict[str, int]) -> str:
+    return ", ".join(f"{table} {count}" for table, count in counts.items())

@@ -1,0 +1,185 @@
+"""A coordinator and three sites on this machine, each a process of its own: what labs do, in a minute, not months.
+
+python -m cboc.cli.rehearsal STUDY.toml SITE.db     one of the sites: its experiments are the study file's test problems
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_urlsafe
+
+from cboc import studyfile
+from cboc.cli.bar import bar
+from cboc.cli.coordinator import opened
+from cboc.cli.notes import notes
+from cboc.cli.show import Row
+from cboc.errors import CbocError
+from cboc.membership import join
+from cboc.site import Finished, Waiting
+from cboc.sitefile import SiteFile
+from cboc.trial import Status
+
+PERSON = "guest"
+ROUNDS, INITIAL = 12, 5
+TAKES = 0.3  # seconds of an experiment
+START = 60.0  # seconds that a coordinator may take to start
+SITES = {"lab-a": 3.0, "lab-b": 4.0, "lab-c": 5.0}  # where each has its optimum, by the shift of its test problem
+STUDY = f"""# Three labs whose problems are alike, not equal. Written by cboc demo-service.
+[study]
+name = "rehearsal"
+horizon = {ROUNDS}
+initial = {INITIAL}
+deadline = "1 min"
+""" + "".join(
+    f'\n[[site]]\nname = "{name}"\ndirection = "minimise"\nproblem = "levy-2"\nshift = {shift}\n'
+    for name, shift in SITES.items()
+)
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """Where it takes place: a folder, a port of this machine, and a password for the dashboard."""
+
+    folder: Path
+    port: int
+    password: str
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+    @property
+    def database(self) -> str:
+        return f"sqlite:///{self.folder / 'coordinator.db'}"
+
+    @property
+    def study(self) -> Path:
+        return self.folder / "study.toml"
+
+    def file(self, site: str) -> Path:
+        return self.folder / f"{site}.db"
+
+
+def prepare(folder: Path) -> Rehearsal:
+    """An empty folder with the study file."""
+    if folder.exists() and any(folder.iterdir()):
+        raise CbocError(f"{folder} is not empty; remove it, or choose another --out.")
+    folder.mkdir(parents=True, exist_ok=True)
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    rehearsal = Rehearsal(folder, port, token_urlsafe(12))
+    rehearsal.study.write_text(STUDY, encoding="utf-8")
+    return rehearsal
+
+
+@contextmanager
+def coordinator(rehearsal: Rehearsal) -> Iterator[None]:
+    """A coordinator with this study, that somebody may look at."""
+    from cboc.service.people import People
+
+    command = ["serve", str(rehearsal.study), "--database", rehearsal.database, "--port", str(rehearsal.port)]
+    with (rehearsal.folder / "coordinator.log").open("w") as log, _process("cboc", *command, log=log) as process:
+        began = time.monotonic()
+        while not _listens(rehearsal.port):
+            if process.poll() is not None or time.monotonic() - began > START:
+                raise CbocError(f"the coordinator did not start; {log.name} says why.")
+            time.sleep(0.05)
+        with opened(rehearsal.database) as engine:
+            People(engine).add(PERSON, rehearsal.password)
+        yield
+
+
+def take_part(rehearsal: Rehearsal) -> None:
+    """Three sites join and go through the study, each in a process of its own."""
+    from cboc.service.door import Door
+
+    with opened(rehearsal.database) as engine:
+        codes = {site: Door(engine).invite("rehearsal", site) for site in SITES}
+    for site, code in codes.items():
+        join(rehearsal.url, code, storage=rehearsal.file(site), direction="minimise", initial=INITIAL)
+    with ExitStack() as stack:
+        running = [
+            stack.enter_context(_process("cboc.cli.rehearsal", str(rehearsal.study), str(rehearsal.file(site))))
+            for site in SITES
+        ]
+        done, total = 0, len(SITES) * (INITIAL + ROUNDS)
+        advance = stack.enter_context(bar(total))
+        while any(process.poll() is None for process in running) or done < total:
+            now = sum(_told(rehearsal, site) for site in SITES)
+            advance("", now - done)
+            done = now
+            if any(process.poll() for process in running):
+                raise CbocError("a site has stopped with an error; what it said is above.")
+            time.sleep(0.2)
+
+
+def _told(rehearsal: Rehearsal, site: str) -> int:
+    return sum(trial.status == Status.COMPLETE for trial in SiteFile(rehearsal.file(site)).trials())
+
+
+def results(rehearsal: Rehearsal) -> list[Row]:
+    """What each site has found, and what has left it."""
+    rows: list[Row] = []
+    for name in SITES:
+        site, file = join(storage=rehearsal.file(name)), SiteFile(rehearsal.file(name))
+        sent = file.sent()
+        outcomes = [repr(trial.y).encode() for trial in file.trials() if trial.y is not None]
+        rows.append(
+            {
+                "site": name,
+                "experiments": len(site.dataset),
+                "best": site.best.y,
+                **site.best_design,
+                "messages sent": len(sent),
+                "outcomes in them": sum(y in message.body for y in outcomes for message in sent),
+            }
+        )
+    return rows
+
+
+@contextmanager
+def _process(module: str, *arguments: str, log: object = None) -> Iterator[subprocess.Popen[bytes]]:
+    command = [sys.executable, "-m", module, *arguments]
+    with subprocess.Popen(command, stderr=log, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}) as process:  # type: ignore[call-overload]
+        try:
+            yield process
+        finally:
+            process.terminate()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+def _be_a_site(study: Path, file: Path) -> None:
+    """Ask, run, tell, until the study is over."""
+    site = join(storage=file)
+    experiment = studyfile.read(study).experiments[site.name]
+    while True:
+        try:
+            trial = site.ask()
+        except Waiting:
+            time.sleep(0.1)
+            continue
+        except Finished:
+            return
+        time.sleep(TAKES)
+        site.tell(trial, experiment(trial.design(site.study.space)))
+
+
+if __name__ == "__main__":
+    try:
+        _be_a_site(Path(sys.argv[1]), Path(sys.argv[2]))
+    except CbocError as error:
+        notes.print(str(error), style="red")
+        sys.exit(2)

@@ -1,0 +1,69 @@
+"""Who may look at the page: nobody but the person who was given its address.
+
+The page listens on this computer only, but other people may have accounts on it, and other web sites are open in the
+same browser. So the address holds a secret, which is exchanged for a cookie; the page answers to no name but this
+computer's own (a foreign name may be made to lead here), and takes forms from nobody but itself.
+"""
+
+from __future__ import annotations
+
+import re
+from secrets import compare_digest
+
+from starlette.datastructures import MutableHeaders
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+LOOPBACK = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::(\d+))?", re.IGNORECASE)
+READING = ("GET", "HEAD")
+# A cookie that a browser got on the way from another web site is not sent with a redirect, but with a new start.
+START_ANEW = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/"><title>cboc</title>'
+
+
+class Door:
+    """Lets in whoever has the secret; everybody else gets 403 and a sentence."""
+
+    def __init__(self, app: ASGIApp, secret: str) -> None:
+        self.app, self._secret = app, secret
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def for_ourselves(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                MutableHeaders(scope=message)["Cross-Origin-Resource-Policy"] = "same-origin"
+            await send(message)
+
+        if scope["type"] != "http":  # the start and the end of the program
+            await self.app(scope, receive, send)
+        else:
+            request = Request(scope)
+            await (self._answer(request) or self.app)(scope, receive, for_ourselves)
+
+    def _answer(self, request: Request) -> Response | None:
+        """What the door itself says; None: come in."""
+        host = request.headers.get("host", "")
+        name = LOOPBACK.fullmatch(host)
+        if name is None:
+            return _refusal("This page answers on this computer only; open the address that cboc site printed.")
+        if request.method not in READING and request.headers.get("origin") != f"{request.url.scheme}://{host}":
+            return _refusal("This page takes forms from itself only; open the address that cboc site printed.")
+        cookie = f"cboc_site_{name[1] or 80}"  # browsers tell hosts apart, not ports
+        if request.url.path == "/" and self._is_right(request.query_params.get("secret", "")):
+            return self._admission(request, cookie)
+        if self._is_right(request.cookies.get(cookie, "")):
+            return None
+        return _refusal("This page is private; open the address that cboc site printed, with its secret.")
+
+    def _is_right(self, secret: str) -> bool:
+        return compare_digest(secret.encode(), self._secret.encode())
+
+    def _admission(self, request: Request, cookie: str) -> Response:
+        """The cookie, and the same address without the secret."""
+        is_from_elsewhere = request.headers.get("sec-fetch-site") in ("cross-site", "same-site")
+        answer: Response = HTMLResponse(START_ANEW) if is_from_elsewhere else RedirectResponse("/", 303)
+        answer.set_cookie(cookie, self._secret, httponly=True, samesite="strict")
+        return answer
+
+
+def _refusal(sentence: str) -> Response:
+    return PlainTextResponse(sentence + "\n", 403)

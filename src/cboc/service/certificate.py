@@ -1,0 +1,61 @@
+"""A certificate of one's own: enough to try a coordinator over HTTPS before an authority has signed one.
+
+Whoever trusts it has to have it in hand: a site gets the file with its invitation, and trusts nothing else.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from cboc.errors import CbocError
+
+LIFETIME = timedelta(days=365)
+LONGEST_NAME = 64  # characters of a common name
+
+
+def make(hosts: Sequence[str], certificate: Path, key: Path) -> None:
+    """Write a certificate for these names or addresses, and its key, which only its owner may read."""
+    for path in (certificate, key):
+        if path.exists():
+            raise CbocError(f"{path} exists already; move it away, or choose another name.")
+    secret = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, hosts[0][:LONGEST_NAME])])
+    now = datetime.now(UTC)
+    signed = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(secret.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(hours=1))  # for a clock that is a little behind
+        .not_valid_after(now + LIFETIME)
+        .add_extension(x509.SubjectAlternativeName([_name(host) for host in hosts]), critical=False)
+        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
+        .sign(secret, hashes.SHA256())
+    )
+    private = secret.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    with os.fdopen(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+        file.write(private)
+    certificate.write_bytes(signed.public_bytes(Encoding.PEM))
+
+
+def _name(host: str) -> x509.GeneralName:
+    try:
+        return x509.IPAddress(ip_address(host))
+    except ValueError:
+        pass
+    try:
+        return x509.DNSName(host)
+    except ValueError:
+        raise CbocError(f"a host is a name such as cboc.example.org or an address; '{host}' is neither.") from None

@@ -1,0 +1,162 @@
+"""What the coordinator's people see of a study: who is in, what was agreed, W and the proposals of closed rounds.
+
+Nothing is written here. A deadline that has passed closes its round when the next site asks, not when somebody looks.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from sqlalchemy import Connection, Engine, select
+
+from cboc.arrays import Array
+from cboc.errors import CbocError
+from cboc.network.ledger import Ledger
+from cboc.service.sql import SqlStore, sites, studies, transaction
+from cboc.study import Study
+
+
+class Attendance(StrEnum):
+    """How a site stands to the open round."""
+
+    IN = "in"
+    AWAITED = "waited for"
+    LATE = "late"
+    SPENT = "budget used"
+    LEFT = "left"
+
+
+@dataclass(frozen=True)
+class SiteOverview:
+    """One site."""
+
+    name: str
+    has_joined: bool
+    attendance: Attendance
+    attended: int  # rounds that were closed with it
+    budget: int
+
+
+@dataclass(frozen=True)
+class StudyOverview:
+    """One study, at the time `now`."""
+
+    study: Study
+    closed: int  # rounds; the one of this number is open
+    sites: tuple[SiteOverview, ...]
+    deadline: float | None  # seconds from a round's first proposal until it may close without the rest
+    closes_at: float | None  # when that is for the open round
+    now: float
+
+    @property
+    def present(self) -> int:
+        return sum(site.attendance is Attendance.IN for site in self.sites)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Whom the open round waits for."""
+        waited = (Attendance.AWAITED, Attendance.LATE)
+        return tuple(site.name for site in self.sites if site.attendance in waited)
+
+    @property
+    def is_finished(self) -> bool:
+        """Has everybody left or used its budget?"""
+        return all(site.attendance in (Attendance.LEFT, Attendance.SPENT) for site in self.sites)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What never changes and is read once: the agreement, and rewards and designs of closed rounds."""
+
+    study: Study
+    rewards: Array  # (rounds, K)
+    designs: Array  # (rounds, K, D)
+
+
+class Overview:
+    """The studies of one database, to look at."""
+
+    def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
+        self._engine, self._clock = engine, clock
+        self._known: dict[str, Known] = {}
+
+    def studies(self) -> list[StudyOverview]:
+        with transaction(self._engine, is_reading=True) as connection:
+            names = connection.execute(select(studies.c.study).order_by(studies.c.study)).scalars().all()
+            return [self._seen(connection, name) for name in names]
+
+    def study(self, name: str) -> StudyOverview:
+        with transaction(self._engine, is_reading=True) as connection:
+            return self._seen(connection, name)
+
+    def matrix(self, name: str, round: int) -> tuple[Study, Array]:  # (K, K)
+        """The study, and W of a closed round."""
+        with transaction(self._engine, is_reading=True) as connection:
+            ledger = self._ledger(connection, name)
+            if not 0 <= round < ledger.current:
+                raise CbocError(f"round {round} of study '{name}' is not closed.")
+            return ledger.study, ledger.matrix(round)
+
+    def designs(self, name: str) -> tuple[Study, Array]:  # (rounds closed, K, D)
+        """The study, and what was proposed in its closed rounds, in the unit cube; NaN where a site was absent."""
+        with transaction(self._engine, is_reading=True) as connection:
+            ledger = self._ledger(connection, name)
+            return ledger.study, self._known[name].designs[: ledger.current]
+
+    def _seen(self, connection: Connection, name: str) -> StudyOverview:
+        ledger, now = self._ledger(connection, name), self._clock()
+        clock = select(studies.c.deadline, studies.c.opened_at).where(studies.c.study == name)
+        deadline, opened_at = connection.execute(clock).one()
+        closes_at = None if deadline is None or opened_at is None else opened_at + deadline
+        has_joined = select(sites.c.site).where(sites.c.study == name, sites.c.token.is_not(None))
+        joined = set(connection.execute(has_joined).scalars())
+        rounds = (~np.isnan(self._known[name].designs[: ledger.current, :, 0])).sum(axis=0).tolist()
+        standing = _attendances(ledger, is_late=closes_at is not None and now >= closes_at)
+        members = tuple(
+            SiteOverview(site, site in joined, standing[site], attended, ledger.study.budget(site))
+            for site, attended in zip(ledger.study.sites, rounds, strict=True)
+        )
+        return StudyOverview(ledger.study, ledger.current, members, deadline, closes_at, now)
+
+    def _ledger(self, connection: Connection, name: str) -> Ledger:
+        """The ledger of a study; rounds that closed since the last look are read, the others are known."""
+        store = SqlStore(connection, name, is_reading=True)
+        known = self._known.get(name) or _agreed(connection, name)
+        ledger = Ledger(known.study, store, known.rewards[: store.frozen()])
+        ledger.expected()  # reads the rewards
+        new = [_stacked(ledger, round) for round in range(len(known.designs), ledger.current)]
+        if new or name not in self._known:
+            self._known[name] = Known(known.study, ledger.rewards, np.concatenate([known.designs, *new]))
+        return ledger
+
+
+def _agreed(connection: Connection, name: str) -> Known:
+    agreement = connection.execute(select(studies.c.agreement).where(studies.c.study == name)).scalar_one()
+    study = Study.from_agreement(json.loads(agreement))
+    K, D = len(study.sites), study.space.dimension
+    return Known(study, np.empty((0, K)), np.empty((0, K, D)))
+
+
+def _stacked(ledger: Ledger, round: int) -> Array:  # (1, K, D)
+    X = np.full((1, len(ledger.study.sites), ledger.study.space.dimension), np.nan)
+    for site, proposal in ledger.store.proposals(round).items():
+        X[0, ledger.study.index(site)] = proposal.x
+    return X
+
+
+def _attendances(ledger: Ledger, *, is_late: bool) -> dict[str, Attendance]:
+    present, missing, left = ledger.store.proposals(ledger.current), set(ledger.missing()), ledger.store.left()
+
+    def one(site: str) -> Attendance:
+        if site in present:
+            return Attendance.IN
+        if site in missing:
+            return Attendance.LATE if is_late else Attendance.AWAITED
+        return Attendance.LEFT if site in left else Attendance.SPENT
+
+    return {site: one(site) for site in ledger.study.sites}

@@ -1,0 +1,46 @@
+"""One sentence for a database that does not do what it is asked: which one, why, and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sqlalchemy import Engine
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+
+from cboc.errors import CbocError
+
+REASONS = {  # by how their code begins
+    ("SQLITE_BUSY", "SQLITE_LOCKED", "55P03"): "is in use by somebody else; stop them, or try again.",
+    ("SQLITE_READONLY", "25006", "42501"): "may not be written to; mend its permissions, or choose another.",
+    ("SQLITE_FULL", "53100"): "has no space left on its disk; free some, and try again.",
+    ("SQLITE_NOTADB", "SQLITE_CORRUPT", "XX001"): "is none, or damaged; choose another, or restore a backup.",
+    ("SQLITE_CANTOPEN",): "cannot be opened; is there such a folder, and may you write there?",
+}
+
+
+@contextmanager
+def plainly(engine: Engine) -> Iterator[None]:
+    """What the database refuses is said in one sentence; a mistake of ours comes through as it is."""
+    try:
+        yield
+    except DBAPIError as error:
+        reason = _reason(error)
+        if reason is None:
+            raise
+        raise CbocError(f"the database {engine.url.render_as_string()} {reason}") from None
+
+
+def code_of(error: DBAPIError) -> str:
+    """SQLite's name of an error, or PostgreSQL's SQLSTATE; empty if there was nobody to give one."""
+    return getattr(error.orig, "sqlite_errorname", None) or getattr(error.orig, "sqlstate", None) or ""
+
+
+def _reason(error: DBAPIError) -> str | None:
+    code = code_of(error)
+    for beginnings, reason in REASONS.items():
+        if code.startswith(beginnings):
+            return reason
+    if isinstance(error, OperationalError | InterfaceError) and code != "SQLITE_ERROR":  # that is a mistake in SQL
+        return f"cannot be reached, or has failed: {' '.join(str(error.orig).split())}"
+    return None

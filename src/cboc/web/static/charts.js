@@ -1,0 +1,98 @@
+// Draws every element with data-chart="URL", where the URL answers with an ECharts option as JSON.
+// A refreshed element is drawn again when its URL has changed: the URL says what the picture depends on.
+"use strict";
+
+(() => {
+  const drawn = new Map(); // element -> { chart, canvas, url, option }
+  const resized = new ResizeObserver((entries) => {
+    for (const { target } of entries) drawn.get(target)?.chart.resize();
+  });
+
+  // The colours are those of the style sheet, light or dark.
+  function theme() {
+    const style = getComputedStyle(document.documentElement);
+    const colour = (name) => style.getPropertyValue(`--${name}`).trim();
+    const text = { color: colour("quiet") };
+    const axis = {
+      axisLine: { lineStyle: { color: colour("line") } },
+      axisTick: { show: false },
+      axisLabel: text,
+      nameTextStyle: text,
+      splitLine: { lineStyle: { color: colour("faint") } },
+    };
+    return {
+      color: Array.from({ length: 10 }, (_, k) => colour(`site-${k}`)),
+      backgroundColor: "transparent",
+      textStyle: { fontFamily: style.fontFamily },
+      categoryAxis: { ...axis, splitLine: { show: false } },
+      valueAxis: axis,
+      logAxis: axis,
+      visualMap: { textStyle: text },
+      heatmap: { label: { color: colour("ink") } },
+      tooltip: {
+        backgroundColor: colour("paper"),
+        borderColor: colour("line"),
+        textStyle: { color: colour("ink"), fontSize: 13 },
+      },
+    };
+  }
+
+  // Small weights are told apart: the colour goes with the square root.
+  function ramp() {
+    const style = getComputedStyle(document.documentElement);
+    const ends = ["--none", "--all"].map((name) => style.getPropertyValue(name).trim());
+    return Array.from({ length: 11 }, (_, k) => echarts.color.lerp(Math.sqrt(k / 10), ends));
+  }
+
+  function paint(known) {
+    if (!known.option) return;
+    if (known.option.visualMap) known.option.visualMap.inRange = { color: ramp() };
+    known.chart.setOption(known.option, { notMerge: true });
+  }
+
+  function begin(element) {
+    const canvas = document.createElement("div");
+    canvas.className = "canvas";
+    element.replaceChildren(canvas);
+    const known = { canvas, chart: echarts.init(canvas, theme()) };
+    drawn.set(element, known);
+    resized.observe(element);
+    return known;
+  }
+
+  async function draw(element) {
+    const url = element.dataset.chart;
+    const known = drawn.get(element) ?? begin(element);
+    if (known.url === url) return;
+    known.url = url;
+    try {
+      const answer = await fetch(url);
+      if (!answer.ok) throw new Error(`${url}: ${answer.status}`);
+      const option = await answer.json();
+      if (known.url !== url) return; // a newer one is on its way
+      known.option = option;
+      paint(known);
+    } catch {
+      if (known.url === url) known.url = null; // the next refresh tries again
+    }
+  }
+
+  function drawAll() {
+    for (const [element, { chart }] of drawn) {
+      if (element.isConnected) continue;
+      resized.unobserve(element);
+      chart.dispose();
+      drawn.delete(element);
+    }
+    document.querySelectorAll("[data-chart]").forEach(draw);
+  }
+
+  document.addEventListener("DOMContentLoaded", drawAll);
+  document.addEventListener("htmx:after:swap", drawAll);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    for (const known of drawn.values()) {
+      known.chart.setTheme(theme());
+      paint(known);
+    }
+  });
+})();
