@@ -8,6 +8,7 @@ once closed it is frozen, and a proposal that comes later belongs to a later rou
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -97,19 +98,33 @@ class Memory:
         return self._left
 
 
+@dataclass(frozen=True)
+class Mixture:
+    """A closed round: who proposed what, and the weights by which it is mixed."""
+
+    round: int
+    present: Mapping[str, Proposal]
+    X: Array  # (K, D), of the absent 0
+    weights: Whole  # (K, K)
+    leader: str | None
+
+
+@dataclass(frozen=True)
+class Past:
+    """What closed rounds have left, which never changes: for who has a new ledger for every message."""
+
+    rewards: Array  # (rounds closed, K), NaN where a site was absent, 0 where the rule does not ask for rewards
+    mixture: Mixture | None = None  # of the round that was asked for last
+
+
 class Ledger:
-    """The rounds of one study.
+    """The rounds of one study; `past` is what another ledger of the same study knew of them."""
 
-    `rewards` are those of closed rounds, which never change, as another ledger of the same study has read them: it need
-    not be said twice where every message has a ledger of its own.
-    """
-
-    def __init__(self, study: Study, store: Store | None = None, rewards: Array | None = None) -> None:
+    def __init__(self, study: Study, store: Store | None = None, past: Past | None = None) -> None:
         self.study = study
         self.store = store or Memory()
-        self.rewards = np.empty((0, len(study.sites))) if rewards is None else rewards
+        self.past = Past(np.empty((0, len(study.sites)))) if past is None else past
         self._expected: tuple[tuple[int, frozenset[str]], dict[str, None]] | None = None
-        self._mixed: tuple[int, Whole, Array, str | None] | None = None  # the latest: round, weights, designs, leader
 
     @property
     def current(self) -> int:
@@ -131,7 +146,7 @@ class Ledger:
 
     def missing(self) -> list[str]:
         """Whom the open round is waiting for."""
-        present = self.store.proposals(self.current)
+        present = set(self.store.proposals(self.current))
         return [site for site in self.expected() if site not in present]
 
     def submit(self, proposal: Proposal) -> None:
@@ -175,7 +190,7 @@ class Ledger:
     def _close_if_complete(self) -> None:
         expected = self._roster()
         present = self.store.proposals(self.current)
-        if present and len(present) >= len(expected) and all(site in present for site in expected):
+        if present and len(present) >= len(expected) and expected.keys() <= set(present):
             self.store.freeze(self.current)
 
     def close(self) -> None:
@@ -190,13 +205,13 @@ class Ledger:
         return Round(self._closed_rewards()[: round + 1], self.study.all_budgets)
 
     def _closed_rewards(self) -> Array:
-        """(rounds closed, K), NaN where a site was absent, 0 where the rule does not ask for rewards."""
-        for row in range(len(self.rewards), self.current):
+        """S of the closed rounds, as in `Past`."""
+        for row in range(len(self.past.rewards), self.current):
             rewards = np.full((1, len(self.study.sites)), np.nan)
             for site, proposal in self.store.proposals(row).items():
                 rewards[0, self.study.index(site)] = 0.0 if proposal.reward is None else proposal.reward
-            self.rewards = np.vstack([self.rewards, rewards])
-        return self.rewards
+            self.past = replace(self.past, rewards=np.vstack([self.past.rewards, rewards]))
+        return self.past.rewards[: self.current]  # who knew the past may have seen more of it
 
     def matrix(self, round: int) -> Array:
         """W of a closed round, rebalanced for the graph and for who was absent."""
@@ -208,29 +223,32 @@ class Ledger:
         k = self.study.index(site)
         if round >= self.current:
             return None
-        if site not in self.store.proposals(round):
+        mixture = self._mix(round)
+        if site not in mixture.present:
             raise RoundClosed(site, round, self.current)
-        _, weights, X, leader = self._mix(round)
-        row = tuple((weights[k] / WEIGHT_ONE).tolist())
-        return Design(site, round, tuple(mix(weights[k], X).tolist()), row, leader, self._others(k, round))
+        weights = mixture.weights[k]
+        x, row = mix(weights, mixture.X), weights / WEIGHT_ONE
+        return Design(site, round, tuple(x.tolist()), tuple(row.tolist()), mixture.leader, self._others(k, mixture))
 
-    def _others(self, k: int, round: int) -> tuple[tuple[float, ...], ...]:
+    def _others(self, k: int, mixture: Mixture) -> tuple[tuple[float, ...], ...]:
         """The best designs of those whom site k may hear, in the order of the study; of very many, some by turns."""
         if not self.study.shares_best:
             return ()
-        present = self.store.proposals(round)
         heard = np.flatnonzero(self.study.links[k])
         heard = heard[heard != k]
         step = max(1, -(-len(heard) // MOST_OTHERS))
-        names = [self.study.sites[j] for j in heard[round % step :: step].tolist()]
-        bests = [present[name].best for name in names if name in present]
+        names = [self.study.sites[j] for j in heard[mixture.round % step :: step].tolist()]
+        bests = [mixture.present[name].best for name in names if name in mixture.present]
         return tuple(best for best in bests if best is not None)
 
-    def _mix(self, round: int) -> tuple[int, Whole, Array, str | None]:
-        """Weights, designs and leader of a closed round, computed once for all its sites."""
-        if self._mixed is None or self._mixed[0] != round:
+    def _mix(self, round: int) -> Mixture:
+        """A closed round, computed once for all its sites."""
+        known = self.past.mixture
+        if known is None or known.round != round:
+            present = dict(self.store.proposals(round))
             X = np.zeros((len(self.study.sites), self.study.space.dimension))
-            for name, proposal in self.store.proposals(round).items():
+            for name, proposal in present.items():
                 X[self.study.index(name)] = proposal.x
-            self._mixed = (round, whole_weights(self.matrix(round)), X, self.study.leader(self.known(round)))
-        return self._mixed
+            known = Mixture(round, present, X, whole_weights(self.matrix(round)), self.study.leader(self.known(round)))
+            self.past = replace(self.past, mixture=known)
+        return known

@@ -23,44 +23,29 @@ from cboc.service.sql import open_database
 from cboc.service.watch import Watch, Watched
 from cboc.service.wire import LARGEST, LONGEST_SECRET, REFUSALS, DesignOut, JoinIn, ProposalIn, RoundNumber, Standing
 
-
-class Limits:
-    """So many messages may come from a site, and so many wrong tokens from one address, before they have to wait."""
-
-    def __init__(self) -> None:
-        self.messages = Limiter(time.monotonic, tries=500, period=10.0)
-        self.guesses = Limiter(time.monotonic, tries=20, period=60.0)
-
-
-def site_of(
-    request: Request, shown: Annotated[HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))]
-) -> tuple[str, str]:
-    """(study, site) of the token that came with a message: a path never names them."""
-    if shown is None or len(shown.credentials) > LONGEST_SECRET:
-        raise NotAllowed("a message needs the site's token: Authorization: Bearer TOKEN.")
-    limits: Limits = request.app.state.limits
-    door: Door = request.app.state.door
-    try:
-        who = door.who(shown.credentials)
-    except NotAllowed:
-        limits.guesses.count("" if request.client is None else request.client.host)
-        raise
-    limits.messages.count("/".join(who))
-    return who
-
-
-Who = Annotated[tuple[str, str], Depends(site_of)]
+Shown = Annotated[HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))]
 
 
 def create_app(engine: Engine) -> FastAPI:
     """The coordinator of one database."""
     app = FastAPI(title="cboc coordinator", version=version("cboc"), docs_url=None, redoc_url=None)
     app.add_middleware(Bounded, largest=LARGEST)
-    exchange, door = Exchange(engine), Door(engine)
-    app.state.door = door
-    app.state.limits = Limits()
-    watch = Watch(engine)
+    exchange, door, watch = Exchange(engine), Door(engine), Watch(engine)
+    messages = Limiter(time.monotonic, tries=500, period=10.0)  # of a site, before it has to wait
+    guesses = Limiter(time.monotonic, tries=20, period=60.0)  # of a token, from one address
     app.add_middleware(Watched, watch=watch)
+
+    def who(request: Request, shown: HTTPAuthorizationCredentials | None) -> tuple[str, str]:
+        """(study, site) of the token that came with a message: a path never names them."""
+        if shown is None or len(shown.credentials) > LONGEST_SECRET:
+            raise NotAllowed("a message needs the site's token: Authorization: Bearer TOKEN.")
+        try:
+            known = door.who(shown.credentials)
+        except NotAllowed:
+            guesses.count("" if request.client is None else request.client.host)
+            raise
+        messages.count("/".join(known))
+        return known
 
     @app.get("/healthz")
     def healthz() -> dict[str, str]:
@@ -83,17 +68,18 @@ def create_app(engine: Engine) -> FastAPI:
         return _standing(exchange, *door.join(message.code, message.token))
 
     @app.get("/v1/study", responses=REFUSALS)
-    def study(who: Who) -> Standing:
-        return _standing(exchange, *who)
+    def study(request: Request, shown: Shown) -> Standing:
+        return _standing(exchange, *who(request, shown))
 
     @app.put("/v1/rounds/{round}/proposal", status_code=204, responses=REFUSALS)
-    def submit(round: RoundNumber, message: ProposalIn, who: Who) -> None:
+    def submit(round: RoundNumber, message: ProposalIn, request: Request, shown: Shown) -> None:
+        study, site = who(request, shown)
         best = None if message.best is None else tuple(message.best)
-        exchange.submit(who[0], Proposal(who[1], round, tuple(message.x), message.reward, best))
+        exchange.submit(study, Proposal(site, round, tuple(message.x), message.reward, best))
 
     @app.get("/v1/rounds/{round}/design", responses=REFUSALS | {202: {"description": "The round is open; ask again."}})
-    def design(round: RoundNumber, who: Who, response: Response) -> DesignOut | None:
-        found = exchange.design(*who, round)
+    def design(round: RoundNumber, request: Request, shown: Shown, response: Response) -> DesignOut | None:
+        found = exchange.design(*who(request, shown), round)
         if found is None:
             response.status_code = 202
             response.headers["Retry-After"] = str(PATIENCE)
@@ -102,8 +88,8 @@ def create_app(engine: Engine) -> FastAPI:
         return DesignOut(x=list(found.x), weights=list(found.weights), leader=found.leader, others=others)
 
     @app.post("/v1/leave", status_code=204, responses=REFUSALS)
-    def leave(who: Who) -> None:
-        exchange.leave(*who)
+    def leave(request: Request, shown: Shown) -> None:
+        exchange.leave(*who(request, shown))
 
     add_pages(app, engine)
     add_refusals(app)

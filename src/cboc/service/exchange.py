@@ -16,10 +16,9 @@ from typing import TypeVar
 from sqlalchemy import Engine, insert, select
 from sqlalchemy.exc import IntegrityError
 
-from cboc.arrays import Array
 from cboc.errors import CbocError
 from cboc.messages import Design, Proposal
-from cboc.network.ledger import Ledger
+from cboc.network.ledger import Ledger, Past
 from cboc.service.sql import LONGEST, SqlStore, sites, studies, transaction
 from cboc.study import RULES, Study
 
@@ -40,7 +39,7 @@ class Exchange:
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
         self._engine, self._clock = engine, clock
-        self._known: dict[str, tuple[Study, Array]] = {}  # what never changes: the agreement, rewards of closed rounds
+        self._known: dict[str, tuple[Study, Past]] = {}  # what never changes: the agreement, closed rounds
 
     def create(self, study: Study, deadline: float | None = None) -> None:
         """A new study, by its name; `deadline` is in seconds from the first proposal of a round."""
@@ -65,9 +64,9 @@ class Exchange:
     def submit(self, study: str, proposal: Proposal) -> None:
         """Take a proposal in, once; the last that is expected closes the round."""
         with self._ledger(study) as (ledger, store):
-            before, is_first = ledger.current, not store.proposals(ledger.current)
+            before = ledger.current
             ledger.submit(proposal)
-            if is_first and ledger.current == before and proposal.round == before:
+            if store.opened_at is None and ledger.current == before and proposal.round == before:
                 store.open(self._clock())
 
     def design(self, study: str, site: str, round: int) -> Design | None:
@@ -86,9 +85,10 @@ class Exchange:
         with self._ledger(study, is_reading=True) as (ledger, store):
             if not self._is_due(ledger, store):
                 return question(ledger, store)
-        with self._ledger(study) as (ledger, store):
+        with self._ledger(study) as (ledger, store):  # one by itself: a refusal of the question does not take it back
             if self._is_due(ledger, store):
                 ledger.close()
+        with self._ledger(study, is_reading=True) as (ledger, store):
             return question(ledger, store)
 
     def _is_due(self, ledger: Ledger, store: SqlStore) -> bool:
@@ -100,10 +100,10 @@ class Exchange:
         with transaction(self._engine, is_reading=is_reading) as connection:
             store = SqlStore(connection, study, is_reading=is_reading)
             known = self._known.get(study)
-            agreed, rewards = known or (Study.from_agreement(json.loads(store.agreement)), None)
-            ledger = Ledger(agreed, store, rewards)
+            agreed, past = known or (Study.from_agreement(json.loads(store.agreement)), None)
+            ledger = Ledger(agreed, store, past)
             yield ledger, store
-        self._known[study] = (agreed, ledger.rewards)  # after the commit: what was rolled back is not known
+        self._known[study] = (agreed, ledger.past)  # after the commit: what was rolled back is not known
 
 
 def _check(study: Study, deadline: float | None) -> None:

@@ -16,7 +16,7 @@ from sqlalchemy import Connection, Engine, select
 
 from cboc.arrays import Array
 from cboc.errors import CbocError
-from cboc.network.ledger import Ledger
+from cboc.network.ledger import Ledger, Past
 from cboc.service.sql import SqlStore, sites, studies, transaction
 from cboc.study import Study
 
@@ -71,10 +71,10 @@ class StudyOverview:
 
 @dataclass(frozen=True)
 class Known:
-    """What never changes and is read once: the agreement, and rewards and designs of closed rounds."""
+    """What never changes and is read once: the agreement, and closed rounds with their designs."""
 
     study: Study
-    rewards: Array  # (rounds, K)
+    past: Past | None
     designs: Array  # (rounds, K, D)
 
 
@@ -127,11 +127,11 @@ class Overview:
         """The ledger of a study; rounds that closed since the last look are read, the others are known."""
         store = SqlStore(connection, name, is_reading=True)
         known = self._known.get(name) or _agreed(connection, name)
-        ledger = Ledger(known.study, store, known.rewards[: store.frozen()])
+        ledger = Ledger(known.study, store, known.past)
         ledger.expected()  # reads the rewards
         new = [_stacked(ledger, round) for round in range(len(known.designs), ledger.current)]
         if new or name not in self._known:
-            self._known[name] = Known(known.study, ledger.rewards, np.concatenate([known.designs, *new]))
+            self._known[name] = Known(known.study, ledger.past, np.concatenate([known.designs, *new]))
         return ledger
 
 
@@ -139,7 +139,7 @@ def _agreed(connection: Connection, name: str) -> Known:
     agreement = connection.execute(select(studies.c.agreement).where(studies.c.study == name)).scalar_one()
     study = Study.from_agreement(json.loads(agreement))
     K, D = len(study.sites), study.space.dimension
-    return Known(study, np.empty((0, K)), np.empty((0, K, D)))
+    return Known(study, None, np.empty((0, K, D)))
 
 
 def _stacked(ledger: Ledger, round: int) -> Array:  # (1, K, D)
@@ -150,7 +150,7 @@ def _stacked(ledger: Ledger, round: int) -> Array:  # (1, K, D)
 
 
 def _attendances(ledger: Ledger, *, is_late: bool) -> dict[str, Attendance]:
-    present, missing, left = ledger.store.proposals(ledger.current), set(ledger.missing()), ledger.store.left()
+    present, missing, left = set(ledger.store.proposals(ledger.current)), set(ledger.missing()), ledger.store.left()
 
     def one(site: str) -> Attendance:
         if site in present:
