@@ -13,7 +13,8 @@ from cboc.consensus.rules import Fixed
 from cboc.messages import Proposal
 from cboc.network.ledger import RoundClosed
 from cboc.service.exchange import Exchange
-from cboc.service.sql import SqlStore, from_bytes, metadata, open_database, proposals, to_bytes
+from cboc.service.sql import metadata, open_database, proposals
+from cboc.service.store import SqlStore, from_bytes, to_bytes
 
 SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
 SITES = ("x", "y", "z")

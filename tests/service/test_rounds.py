@@ -15,7 +15,8 @@ from cboc import CbocError, Fixed, Ledger, Study
 from cboc.consensus.matrix import WEIGHT_ONE, is_doubly_stochastic
 from cboc.messages import Design, Proposal
 from cboc.service.exchange import Exchange, State
-from cboc.service.sql import SqlStore, transaction
+from cboc.service.sql import transaction
+from cboc.service.store import SqlStore
 
 MOST_SITES, HORIZON = 4, 3
 NUMBERS = count()  # a study of its own for every example, all in one database

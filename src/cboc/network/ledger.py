@@ -110,11 +110,21 @@ class Mixture:
 
 
 @dataclass(frozen=True)
+class Roster:
+    """Who is expected in a round, in the order of the study, as long as nobody else leaves."""
+
+    round: int
+    left: frozenset[str]
+    expected: dict[str, None]
+
+
+@dataclass(frozen=True)
 class Past:
-    """What closed rounds have left, which never changes: for who has a new ledger for every message."""
+    """What is known once and for all: for who has a new ledger for every message."""
 
     rewards: Array  # (rounds closed, K), NaN where a site was absent, 0 where the rule does not ask for rewards
     mixture: Mixture | None = None  # of the round that was asked for last
+    roster: Roster | None = None  # of the round that was open then
 
 
 class Ledger:
@@ -124,7 +134,6 @@ class Ledger:
         self.study = study
         self.store = store or Memory()
         self.past = Past(np.empty((0, len(study.sites)))) if past is None else past
-        self._expected: tuple[tuple[int, frozenset[str]], dict[str, None]] | None = None
 
     @property
     def current(self) -> int:
@@ -136,13 +145,14 @@ class Ledger:
         return list(self._roster())
 
     def _roster(self) -> dict[str, None]:
-        """The same as an ordered set, computed once as long as nobody leaves."""
-        key = (self.current, self.store.left())
-        if self._expected is None or self._expected[0] != key:
+        """The same as an ordered set."""
+        known, round, left = self.past.roster, self.current, self.store.left()
+        if known is None or (known.round, known.left) != (round, left):
             attended = (~np.isnan(self._closed_rewards())).sum(axis=0)
             able = zip(self.study.sites, attended < self.study.all_budgets, strict=True)
-            self._expected = (key, {site: None for site, is_able in able if is_able and site not in key[1]})
-        return self._expected[1]
+            known = Roster(round, left, {site: None for site, is_able in able if is_able and site not in left})
+            self.past = replace(self.past, roster=known)
+        return known.expected
 
     def missing(self) -> list[str]:
         """Whom the open round is waiting for."""
@@ -188,9 +198,8 @@ class Ledger:
         self._close_if_complete()
 
     def _close_if_complete(self) -> None:
-        expected = self._roster()
-        present = self.store.proposals(self.current)
-        if present and len(present) >= len(expected) and expected.keys() <= set(present):
+        expected, present = self._roster(), self.store.proposals(self.current)
+        if len(present) >= max(1, len(expected)) and expected.keys() <= set(present):
             self.store.freeze(self.current)
 
     def close(self) -> None:

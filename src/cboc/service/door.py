@@ -13,13 +13,14 @@ from hashlib import sha256
 from secrets import token_urlsafe
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, insert, select, update
+from sqlalchemy import Connection, Engine, Row, bindparam, insert, select, update
 
 from cboc.errors import CbocError
-from cboc.service.sql import invites, sites, transaction
+from cboc.service.sql import glance, invites, sites, transaction
 
 WEEK = 7 * 24 * 3600.0
 SHORTEST = 32  # characters of a token
+WHO = select(sites.c.study, sites.c.site).where(sites.c.token == bindparam("shown"))
 
 
 class NotAllowed(CbocError):
@@ -88,9 +89,8 @@ class Door:
         return invite
 
     def who(self, token: str) -> tuple[str, str]:
-        wanted = select(sites.c.study, sites.c.site).where(sites.c.token == fingerprint(token))
-        with transaction(self._engine, is_reading=True) as connection:
-            found = connection.execute(wanted).one_or_none()
+        with glance(self._engine) as connection:
+            found = connection.execute(WHO, {"shown": fingerprint(token)}).one_or_none()
         if found is None:
             raise NotAllowed("this token is unknown or was revoked; ask for an invitation.")
         return found.study, found.site

@@ -19,7 +19,8 @@ from sqlalchemy.exc import IntegrityError
 from cboc.errors import CbocError
 from cboc.messages import Design, Proposal
 from cboc.network.ledger import Ledger, Past
-from cboc.service.sql import LONGEST, SqlStore, sites, studies, transaction
+from cboc.service.sql import LONGEST, sites, studies, transaction
+from cboc.service.store import SqlStore
 from cboc.study import RULES, Study
 
 Answer = TypeVar("Answer")

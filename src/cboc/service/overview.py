@@ -17,7 +17,8 @@ from sqlalchemy import Connection, Engine, select
 from cboc.arrays import Array
 from cboc.errors import CbocError
 from cboc.network.ledger import Ledger, Past
-from cboc.service.sql import SqlStore, sites, studies, transaction
+from cboc.service.sql import sites, studies, transaction
+from cboc.service.store import SqlStore
 from cboc.study import Study
 
 

@@ -1,16 +1,10 @@
-"""The coordinator's tables, and the rows of a ledger in them. No column is for an outcome, and none takes anything.
-
-A design is 8 D bytes: its coordinates on the grid of 2⁻³², whole numbers of 64 bits, lowest byte first. So it comes
-back to the last bit from any database, and nothing else fits.
-"""
+"""The coordinator's tables, and how a database is opened. No column is for an outcome, and none takes anything."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
-import numpy as np
 from sqlalchemy import (
     Boolean,
     Column,
@@ -22,23 +16,16 @@ from sqlalchemy import (
     Integer,
     LargeBinary,
     MetaData,
-    Row,
     String,
     Table,
     Text,
     create_engine,
     event,
-    func,
-    insert,
-    select,
-    update,
 )
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
-from cboc.consensus.matrix import DESIGN_ONE
 from cboc.errors import CbocError
-from cboc.messages import Proposal
 
 NAMES = {
     "ix": "ix_%(column_0_label)s",
@@ -142,117 +129,12 @@ def transaction(engine: Engine, *, is_reading: bool = False) -> Iterator[Connect
         yield connection
 
 
-class Proposals(Mapping[str, Proposal]):
-    """Those of one round, of which no more is read than is asked for: one of them, how many, or all."""
-
-    def __init__(self, connection: Connection, study: str, round: int) -> None:
-        self._connection, self._round = connection, round
-        self._is_here = (proposals.c.study == study) & (proposals.c.round == round)
-        self._some: dict[str, Proposal] = {}
-        self._all: dict[str, Proposal] | None = None
-
-    def add(self, proposal: Proposal) -> None:
-        """One that has been inserted."""
-        self._some[proposal.site] = proposal
-        self._all = None
-
-    def __getitem__(self, site: str) -> Proposal:
-        known = self._some if self._all is None else self._all
-        if site not in known and self._all is None:
-            wanted = select(proposals).where(self._is_here, proposals.c.site == site)
-            known.update((row.site, self._proposal(row)) for row in self._connection.execute(wanted))
-        return known[site]
-
-    def __len__(self) -> int:
-        if self._all is not None:
-            return len(self._all)
-        return self._connection.execute(select(func.count()).where(self._is_here)).scalar_one()
-
-    def __iter__(self) -> Iterator[str]:
-        if self._all is None:
-            rows = self._connection.execute(select(proposals).where(self._is_here))
-            self._all = {row.site: self._proposal(row) for row in rows}
-        return iter(self._all)
-
-    def _proposal(self, row: Row[Any]) -> Proposal:
-        return Proposal(row.site, self._round, from_bytes(row.x), row.reward, row.best and from_bytes(row.best))
-
-
-class SqlStore:
-    """The `Store` of one study in one transaction, which holds the lock on the study's row unless it only reads."""
-
-    def __init__(self, connection: Connection, study: str, *, is_reading: bool = False) -> None:
-        self._connection, self._study = connection, study
-        wanted = select(studies.c.rounds_closed, studies.c.opened_at, studies.c.deadline).where(
-            studies.c.study == study
-        )
-        row = connection.execute(wanted if is_reading else wanted.with_for_update()).one_or_none()
-        if row is None:
-            raise CbocError(f"there is no study '{study}' here.")
-        self._closed: int = row.rounds_closed
-        self.opened_at: float | None = row.opened_at  # with the first proposal of the open round
-        self._deadline: float | None = row.deadline
-        gone = select(sites.c.site).where(sites.c.study == study, sites.c.has_left)
-        self._left = frozenset(connection.execute(gone).scalars())
-        self._read: dict[int, Proposals] = {}
-
-    @property
-    def agreement(self) -> str:
-        """As JSON: long, and asked for once."""
-        wanted = select(studies.c.agreement).where(studies.c.study == self._study)
-        return self._connection.execute(wanted).scalar_one()
-
-    def add(self, proposal: Proposal) -> None:
-        row = {
-            "study": self._study,
-            "round": proposal.round,
-            "site": proposal.site,
-            "x": to_bytes(proposal.x),
-            "best": None if proposal.best is None else to_bytes(proposal.best),
-            "reward": proposal.reward,
-        }
-        self._connection.execute(insert(proposals), row)
-        self._proposals(proposal.round).add(proposal)
-
-    def proposals(self, round: int) -> Mapping[str, Proposal]:
-        return self._proposals(round)
-
-    def _proposals(self, round: int) -> Proposals:
-        if round not in self._read:
-            self._read[round] = Proposals(self._connection, self._study, round)
-        return self._read[round]
-
-    @property
-    def closes_at(self) -> float | None:
-        """When the open round may close without the rest; None: not before all are in."""
-        return None if self.opened_at is None or self._deadline is None else self.opened_at + self._deadline
-
-    def open(self, at: float) -> None:
-        """The first proposal of a round sets its clock."""
-        self.opened_at = at
-        self._connection.execute(update(studies).where(studies.c.study == self._study).values(opened_at=at))
-
-    def freeze(self, round: int) -> None:
-        self._closed, self.opened_at = round + 1, None
-        closed = update(studies).where(studies.c.study == self._study)
-        self._connection.execute(closed.values(rounds_closed=self._closed, opened_at=None))
-
-    def frozen(self) -> int:
-        return self._closed
-
-    def leave(self, site: str) -> None:
-        gone = update(sites).where(sites.c.study == self._study, sites.c.site == site)
-        self._connection.execute(gone.values(has_left=True))
-        self._left |= {site}
-
-    def left(self) -> frozenset[str]:
-        return self._left
-
-
-def to_bytes(x: tuple[float, ...]) -> bytes:
-    """A design of the unit cube as 8 D bytes."""
-    return np.rint(np.array(x) * DESIGN_ONE).astype("<u8").tobytes()
-
-
-def from_bytes(stored: bytes) -> tuple[float, ...]:
-    return tuple((np.frombuffer(stored, "<u8") / DESIGN_ONE).tolist())
+@contextmanager
+def glance(engine: Engine) -> Iterator[Connection]:
+    """For one statement that reads: over a network, to begin and end a transaction would take as long as it does."""
+    if engine.dialect.name == "sqlite":
+        with transaction(engine, is_reading=True) as connection:
+            yield connection
+    else:
+        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+            yield connection
