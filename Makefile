@@ -32,6 +32,7 @@ bench: .venv/bench  ## speed and quality against BoTorch, in the same run
 	$(BIN)/python benchmarks/step.py
 	$(BIN)/python benchmarks/stack.py
 	$(BIN)/python benchmarks/scaling.py
+	$(BIN)/python benchmarks/service.py
 	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python benchmarks/solo.py
 
@@ -40,6 +41,7 @@ bench-quick: .venv/bench  ## the same in a few minutes
 	$(BIN)/python benchmarks/round.py --quick
 	$(BIN)/python benchmarks/step.py --quick
 	$(BIN)/python benchmarks/stack.py --quick
+	$(BIN)/python benchmarks/service.py --quick
 	$(BIN)/python benchmarks/tables.py --quick
 	$(BIN)/python benchmarks/solo.py --quick
 
@@ -64,7 +66,7 @@ docs: .venv/dev  ## draw the pictures and check the claims of the documentation
 	@touch $@
 
 .venv/bench: .venv/bin/python pyproject.toml
-	$(BIN)/pip install --quiet -e '.[botorch]'
+	$(BIN)/pip install --quiet -e '.[botorch,service]'
 	@touch $@
 
 clean:

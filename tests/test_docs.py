@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import cboc
+from cboc.studyfile import read_terms
 
 ROOT = Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -39,6 +40,12 @@ def test_every_make_target_of_the_readme_exists():
     assert {"demo", "test"} <= targets
     defined = set(re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE))
     assert targets <= defined
+
+
+def test_the_study_of_the_readme_is_one(tmp_path):
+    (block,) = re.findall(r"```toml\n(.*?)```", read("README.md"), re.DOTALL)
+    (tmp_path / "study.toml").write_text(block, encoding="utf-8")
+    assert read_terms(tmp_path / "study.toml").study.sites == ("lab-a", "lab-b")
 
 
 def test_the_python_of_the_readme_runs(tmp_path):

@@ -16,8 +16,8 @@ def differences(here: Any, there: Any, *path: str) -> list[str]:
         lines = [
             line for name in names for line in differences(here.get(name, ABSENT), there.get(name, ABSENT), *path, name)
         ]
-        if not lines and list(here) != list(there):
-            return [f"the {path[-1]} are {', '.join(here)} here and {', '.join(there)} there: their order counts"]
+        if not lines and path[-1:] == ("parameters",) and list(here) != list(there):
+            return [f"the parameters are {', '.join(here)} here and {', '.join(there)} there: their order counts"]
         return lines
     if here == there and type(here) is type(there):
         return []

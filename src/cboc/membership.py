@@ -12,8 +12,7 @@ from typing import Any
 
 from cboc.data import Dataset, Direction
 from cboc.errors import CbocError
-from cboc.network.ledger import Unreachable
-from cboc.network.rest import Rest, disagreement
+from cboc.network.rest import Refused, Rest, disagreement
 from cboc.site import Site
 from cboc.sitefile import SiteFile
 from cboc.study import Study
@@ -42,15 +41,19 @@ def join(
     coordinator made for itself. `options` are those of `Site`. While the coordinator is down the site goes on alone,
     and says so. The token is made here, and kept in the file before it is sent.
     """
-    file = SiteFile(storage)
-    _introduce(file, url, code, direction, certificate)
-    _settle(file, direction=direction, initial=initial, seed=seed)
+    file = SiteFile(storage, is_made=url is not None and code is not None)
+    if "agreement" in file.about:
+        _settle(file, direction=direction, initial=initial, seed=seed)
+        _move(file, url, code, certificate, patience)
+    else:
+        _introduce(file, url=url, code=code, direction=direction, certificate=certificate)
+        _settle(file, initial=initial, seed=seed)
     about = file.about
-    if code is not None and code != about["code"]:
-        _return(file, code, patience)
-        about = file.about
+    if not {"url", "code", "token", "direction"} <= set(about):
+        raise CbocError(f"{file.path} is damaged; take a copy of before.")
     network = Rest(about["url"], about["token"], patience, file.record, about.get("certificate"))
     agreed, name = _agreement(file, network, study)
+    network.study = agreed
     if data is not None:
         _begin_with(file, data, agreed, outcome)
     return Site(
@@ -67,37 +70,40 @@ def join(
     )
 
 
-def _introduce(
-    file: SiteFile, url: str | None, code: str | None, direction: Direction | None, certificate: str | None
-) -> None:
+def _introduce(file: SiteFile, **given: str | None) -> None:
     """The address, the invitation and a token of one's own are on disk before anything is sent."""
-    about, given = file.about, {"url": url, "certificate": certificate}
-    if "agreement" not in about:  # another invitation or address may be tried
-        given |= {"code": code, "direction": direction, "token": about.get("token") or token_urlsafe(32)}
-    news = {name: value for name, value in given.items() if value is not None}
+    about, news = file.about, {name: value for name, value in given.items() if value is not None}
     if not {"url", "code", "direction"} <= {*about, *news}:
-        raise CbocError(f"{file.path} has joined no study yet; give url, code and direction.")
-    if news:
-        file.remember(**news)
+        raise CbocError(f"{file.path} has joined no study yet; give its address, a code and a direction.")
+    file.remember(**({"token": token_urlsafe(32)} | about | news))
 
 
-def _return(file: SiteFile, code: str, patience: float) -> None:
-    """With another invitation, after a token was revoked: the same site of the same study, and a new token."""
+def _move(file: SiteFile, url: str | None, code: str | None, certificate: str | None, patience: float) -> None:
+    """The coordinator has another address or certificate, or sent another invitation: kept once that has worked."""
     about = file.about
-    begun = about.get("returning", {})
-    token = begun["token"] if begun.get("code") == code else token_urlsafe(32)
-    file.remember(returning={"code": code, "token": token})
-    network = Rest(about["url"], token, patience, file.record, about.get("certificate"))
+    news = {name: value for name, value in {"url": url, "certificate": certificate}.items() if value is not None}
+    there = about | news
+    is_returning = code not in (None, about["code"])
+    if is_returning:  # a token was revoked: the same site of the same study gets a new one
+        begun = about.get("returning", {})
+        token = begun["token"] if begun.get("code") == code else token_urlsafe(32)
+        file.remember(returning={"code": code, "token": token})
+        news |= {"code": str(code), "token": token}
+    elif all(about.get(name) == value for name, value in news.items()):
+        return
+    network = Rest(there["url"], news.get("token", about["token"]), patience, file.record, there.get("certificate"))
+    expected = _study(about["agreement"], f"{file.path} is damaged; take a copy of before.")
     try:
-        network.join(code, Study.from_agreement(about["agreement"]), about["site"])
-    except Unreachable:
-        raise
-    except CbocError as refusal:
+        if is_returning:
+            network.join(str(code), expected, about["site"])
+        elif network.standing()["digest"] != expected.digest:
+            raise Refused("another study is there.")
+    except Refused as refusal:
         raise CbocError(
             f"{refusal} ({file.path} is of '{about['site']}' in '{about['agreement']['name']}'; "
             "use another file for another site or study.)"
         ) from None
-    file.remember(code=code, token=token)
+    file.remember(**news)
 
 
 def _settle(file: SiteFile, **given: Any) -> None:
@@ -115,11 +121,21 @@ def _agreement(file: SiteFile, network: Rest, expected: Study | None) -> tuple[S
     about = file.about
     if "agreement" not in about:
         standing = network.join(about["code"], expected)
+        agreed = _study(standing["agreement"], f"the coordinator at {network.url} sent no agreement that makes sense.")
+        agreed.index(standing["site"])
         file.remember(agreement=standing["agreement"], site=standing["site"])
         about = file.about
-    if expected is not None and expected.agreement() != about["agreement"]:
+    agreed = _study(about["agreement"], f"{file.path} is damaged; take a copy of before.")
+    if expected is not None and expected.digest != agreed.digest:
         raise disagreement(expected, about["agreement"])
-    return Study.from_agreement(about["agreement"]), about["site"]
+    return agreed, about["site"]
+
+
+def _study(agreement: Any, complaint: str) -> Study:
+    try:
+        return Study.from_agreement(agreement)
+    except (CbocError, TypeError, KeyError, ValueError, AttributeError):
+        raise CbocError(complaint) from None
 
 
 def _begin_with(file: SiteFile, data: Dataset | str | Path, agreed: Study, outcome: str) -> None:

@@ -35,6 +35,7 @@ from cboc.utility.maximise import maximise_all
 from cboc.utility.utility import Utility
 
 LARGEST = 700.0  # whose exponential is still a number
+TRIES = 5  # to hand a proposal in while rounds close meanwhile
 Outcome = float | tuple[float, float]  # y, or (mean, standard error)
 
 
@@ -279,7 +280,7 @@ class Site:
 
     def _hand_in(self, trial: Trial) -> Trial:
         """A closed round is frozen: a proposal that comes too late for it counts for the one that is open."""
-        while True:
+        for _ in range(TRIES):
             try:
                 self.network.submit(self.proposal(trial))
             except RoundClosed as closed:
@@ -290,6 +291,10 @@ class Site:
                 raise Waiting(f"round {trial.round} is open with what this site proposed for it before.") from None
             else:
                 return trial
+        raise CbocError(
+            f"site '{self.name}' has proposed {TRIES} times, each time for the round that was said to be open, and was "
+            "too late each time; ask again later, and if that does not help, ask who runs the coordinator."
+        )
 
     def proposal(self, trial: Trial) -> Proposal:
         """All that leaves the site for this trial: the design; S_k where the rule compares rewards; the best design so
@@ -344,8 +349,13 @@ class Site:
 
     # ------------------------------------------------------------------------------------------------- telling
 
-    def tell(self, trial: Trial, y: Outcome, *, ran: Mapping[str, Any] | None = None) -> Trial:
-        """The outcome of a trial: a number, or (mean, standard error). `ran` is the design if another one was run."""
+    def tell(
+        self, trial: Trial, y: Outcome, *, ran: Mapping[str, Any] | None = None, is_correction: bool = False
+    ) -> Trial:
+        """The outcome of a trial: a number, or (mean, standard error). `ran` is the design if another one was run.
+
+        A correction takes the place of what was told before; designs that were found with that stay as they are.
+        """
         mean, sem = self._outcome(y)
         known = self._known(trial)
         executed = known.x if ran is None else self.study.space.to_unit(ran)
@@ -360,7 +370,14 @@ class Site:
         if known.status == Status.COMPLETE:
             if (known.y, known.sem) == (mean, sem) and (ran is None or known.executed == told.executed):
                 return known
-            raise CbocError(f"trial {trial.number} of '{self.name}' was told {known.y:g} already; {mean:g} came now.")
+            if not is_correction:
+                raise CbocError(
+                    f"trial {trial.number} of '{self.name}' was told {known.y:g} already; {mean:g} came now. "
+                    "If that was a mistake, say that this is a correction."
+                )
+            told = replace(
+                told, note=f"corrected, it was {known.y:g}", executed=told.executed if ran else known.executed
+            )
         self._refuse_abandoned(known)
         return self._keep(told)
 

@@ -6,6 +6,7 @@ Everything is on disk before it is sent, so that a site which is killed at any m
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterator
@@ -24,49 +25,71 @@ FORMAT = 1
 PREFIX = "sqlite:///"
 ARRAYS = ("X", "y", "sem", "failures")  # of a dataset
 TABLES = """
-CREATE TABLE IF NOT EXISTS about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS trials (number INTEGER PRIMARY KEY, row TEXT NOT NULL);
-CREATE TABLE IF NOT EXISTS sent (id INTEGER PRIMARY KEY, at REAL NOT NULL, method TEXT NOT NULL, path TEXT NOT NULL,
-                                 body BLOB NOT NULL);
+CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE trials (number INTEGER PRIMARY KEY, row TEXT NOT NULL);
+CREATE TABLE sent (id INTEGER PRIMARY KEY, at REAL NOT NULL, address TEXT NOT NULL, method TEXT NOT NULL,
+                   path TEXT NOT NULL, body BLOB NOT NULL);
 """
+NAMES = {"about", "trials", "sent"}
+REASONS = {
+    "SQLITE_BUSY": "another program is writing to it; try again.",
+    "SQLITE_READONLY": "it may not be written to; mend its permissions.",
+    "SQLITE_FULL": "there is no space left on its disk; free some, and try again.",
+    "SQLITE_CANTOPEN": "it may not be read, or its folder not be written to; mend the permissions.",
+    "SQLITE_NOTADB": "it is no site's file; name another.",
+    "SQLITE_CORRUPT": "it is damaged; take a copy of before.",
+}
 
 
 @dataclass(frozen=True)
 class Sent:
-    """A message that left the site: when, what for, and its bytes."""
+    """A message that left the site: when, where to, what for, and its bytes."""
 
     at: float
+    address: str
     method: str
     path: str
     body: bytes
 
 
 class SiteFile:
-    """One site's file, by its path or as sqlite:///PATH."""
+    """One site's file, by its path or as sqlite:///PATH. Only joining makes one, which nobody else may read."""
 
-    def __init__(self, storage: str | Path, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, storage: str | Path, clock: Callable[[], float] = time.time, *, is_made: bool = False) -> None:
         self.path = Path(str(storage).removeprefix(PREFIX))
         self._clock = clock
         self._seen: dict[int, str] = {}  # trials as this process knows them
         if not self.path.name or self.path.is_dir():
             raise CbocError(f"a site's file is a path or {PREFIX}PATH; '{storage}' is none.")
-        try:
-            with self._open() as connection:
-                connection.executescript(TABLES)
-        except sqlite3.OperationalError as error:
-            raise CbocError(f"{self.path} cannot be opened ({error}); is it in use, or its folder not there?") from None
-        except sqlite3.Error as error:
-            raise CbocError(f"{self.path} cannot be used as a site's file ({error}); choose another path.") from None
-        if "format" not in self.about:
-            self.remember(format=FORMAT)
-        if self.about["format"] != FORMAT:
+        if is_made and not self.path.exists():
+            self._make()
+        if not self.path.is_file():
+            raise CbocError(f"there is no site file {self.path}; join a study to make one, or name another.")
+        if self._tables() != NAMES:
+            raise CbocError(f"{self.path} is no site's file; name another.")
+        if self.about.get("format") != FORMAT:
             raise CbocError(f"{self.path} was written by another version of cboc; use that one, or another file.")
+
+    def _make(self) -> None:
+        if not self.path.parent.is_dir():
+            raise CbocError(f"{self.path} cannot be made: there is no such folder.")
+        begun = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        os.close(os.open(begun, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        with self._open(begun) as connection:
+            connection.executescript(TABLES)
+            connection.execute("INSERT INTO about VALUES ('format', ?)", (json.dumps(FORMAT),))
+        os.replace(begun, self.path)  # it is there as a whole, or not at all
+
+    def _tables(self) -> set[str]:
+        with self._open() as connection:
+            return {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
     @property
     def about(self) -> dict[str, Any]:
         """What is known about the site and its study."""
         with self._open() as connection:
-            rows = connection.execute("SELECT key, value FROM about")
+            rows = connection.execute("SELECT key, value FROM about").fetchall()
+        with self._undamaged():
             return {key: json.loads(value) for key, value in rows}
 
     def remember(self, **facts: Any) -> None:
@@ -87,7 +110,11 @@ class SiteFile:
     def trials(self) -> list[Trial]:
         with self._open() as connection:
             self._seen = dict(connection.execute("SELECT number, row FROM trials ORDER BY number").fetchall())
-        return [Trial.from_row(json.loads(row)) for row in self._seen.values()]
+        with self._undamaged():
+            trials = [Trial.from_row(json.loads(row)) for row in self._seen.values()]
+            if [trial.number for trial in trials] != list(range(len(trials))):
+                raise ValueError("a trial is missing")
+        return trials
 
     def keep(self, trial: Trial) -> None:
         """As it is now, in the place of what it was: unless another process has changed that meanwhile."""
@@ -102,24 +129,36 @@ class SiteFile:
             connection.execute("INSERT OR REPLACE INTO trials VALUES (?, ?)", (number, row))
         self._seen[number] = row
 
-    def record(self, method: str, path: str, body: bytes) -> None:
+    def record(self, address: str, method: str, path: str, body: bytes) -> None:
         """A message that is about to leave."""
         with self._transaction() as connection:
-            row = (self._clock(), method, path, body)
-            connection.execute("INSERT INTO sent (at, method, path, body) VALUES (?, ?, ?, ?)", row)
+            row = (self._clock(), address, method, path, body)
+            connection.execute("INSERT INTO sent (at, address, method, path, body) VALUES (?, ?, ?, ?, ?)", row)
 
     def sent(self) -> list[Sent]:
         """All that ever left, in order."""
         with self._open() as connection:
-            rows = connection.execute("SELECT at, method, path, body FROM sent ORDER BY id").fetchall()
-        return [Sent(at, method, path, bytes(body)) for at, method, path, body in rows]
+            rows = connection.execute("SELECT at, address, method, path, body FROM sent ORDER BY id").fetchall()
+        with self._undamaged():
+            return [Sent(float(at), address, method, path, bytes(body)) for at, address, method, path, body in rows]
 
     @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
+    def _undamaged(self) -> Iterator[None]:
+        try:
+            yield
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise CbocError(f"{self.path} is damaged; take a copy of before.") from None
+
+    @contextmanager
+    def _open(self, path: Path | None = None) -> Iterator[sqlite3.Connection]:
         """A connection for one purpose: nothing stays open, and nothing lies beside the file, while a person works."""
-        with closing(sqlite3.connect(self.path, isolation_level=None)) as connection:
-            connection.execute("PRAGMA synchronous=FULL")
-            yield connection
+        address = (path or self.path).resolve().as_uri() + "?mode=rw"
+        try:
+            with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as connection:
+                connection.execute("PRAGMA synchronous=FULL")
+                yield connection
+        except sqlite3.Error as error:
+            raise CbocError(f"{self.path} cannot be used: {_reason(error)}") from None
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -127,3 +166,8 @@ class SiteFile:
             connection.execute("BEGIN IMMEDIATE")
             yield connection
             connection.execute("COMMIT")  # without it, closing forgets
+
+
+def _reason(error: sqlite3.Error) -> str:
+    name = getattr(error, "sqlite_errorname", "")
+    return next((reason for start, reason in REASONS.items() if name.startswith(start)), f"{error}.")

@@ -124,6 +124,11 @@ def test_a_wrong_proposal_is_refused_in_one_sentence(proposal, complaint):
         Ledger(study()).submit(Proposal(*proposal))
 
 
+def test_a_reward_that_no_rule_asks_for_is_refused():
+    with pytest.raises(CbocError, match="the rule of study 'study' asks for no rewards; site 'x' sent one"):
+        propose(Ledger(study()), "x", reward=1.0)
+
+
 @pytest.mark.parametrize("bad", [1.7, -0.1, float("nan"), float("inf")])
 def test_a_design_outside_the_cube_is_refused(bad):
     with pytest.raises(CbocError, match=r"unit cube; site 'x' sent x\[1\] = .* Did you forget space.to_unit"):

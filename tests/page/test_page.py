@@ -143,7 +143,7 @@ def test_a_secret_is_made_where_none_is_given(calm):
 
 
 def test_a_file_that_has_joined_nothing_is_refused_at_once(tmp_path):
-    with pytest.raises(CbocError, match="has joined no study yet"):
+    with pytest.raises(CbocError, match="there is no site file"):
         cboc.page.app.create_page(tmp_path / "empty.db")
 
 
@@ -411,7 +411,7 @@ def test_a_file_that_another_program_holds(labs, visit):
     with closing(sqlite3.connect(labs.file("lab-a"), isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")
         answer = page.post("/result", data={"trial": 0, "y": "1"})
-        assert answer.status_code == 409 and "database is locked" in answer.text
+        assert answer.status_code == 409 and "another program is writing to it; try again" in answer.text
     assert page.post("/result", data={"trial": 0, "y": "1"}).status_code == 200
 
 
@@ -487,7 +487,7 @@ def test_hostile_words_are_words(laboratories):
 
 
 def test_a_message_that_is_no_json_is_shown_as_it_is():
-    (line,) = lines([Sent(0.0, "POST", "/elsewhere", b"\xff\xfe")], Space({"a": (0.0, 1.0)}))
+    (line,) = lines([Sent(0.0, "http://lab", "POST", "/elsewhere", b"\xff\xfe")], Space({"a": (0.0, 1.0)}))
     assert line.purpose == "POST /elsewhere" and line.designs == {}
 
 

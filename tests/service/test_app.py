@@ -3,7 +3,7 @@ import json
 import httpx2
 import pytest
 
-from cboc import Ledger, Study
+from cboc import CbocError, Ledger, Study
 from cboc.messages import Proposal
 from cboc.service.app import LARGEST
 from cboc.service.door import Door, NotAllowed, new_secret
@@ -168,6 +168,35 @@ def test_an_invitation_gets_old_and_a_new_token_replaces_the_first(engine):
     assert door.who(second) == ("trial run", "x")
     with pytest.raises(NotAllowed, match="unknown or was revoked"):
         door.who(first)
+
+
+def test_only_the_newest_invitation_is_good_and_none_takes_a_joined_site_over(engine):
+    Exchange(engine).create(STUDY)
+    door = Door(engine)
+    lost, code, token = door.invite("trial run", "x"), door.invite("trial run", "x"), new_secret()
+    other = door.invite("trial run", "y")
+    with pytest.raises(NotAllowed, match="unknown or too old"):
+        door.join(lost, new_secret())
+    door.join(code, token)
+    newer = door.invite("trial run", "x")
+    door.join(code, token)  # the same again takes nothing from the newer one
+    assert door.invited(newer) == ("trial run", "x") and door.invited(other) == ("trial run", "y")
+    door.join(newer, new_secret())
+    with pytest.raises(NotAllowed, match="unknown or too old"):
+        door.join(code, token)  # nor is the site taken back
+
+
+def test_who_has_left_for_good_is_not_invited(engine):
+    Exchange(engine).create(STUDY)
+    Exchange(engine).leave("trial run", "x")
+    with pytest.raises(CbocError, match="site 'x' has left study 'trial run' for good; it cannot be invited again"):
+        Door(engine).invite("trial run", "x")
+
+
+def test_no_command_line_takes_a_secret_for_an_option(monkeypatch):
+    drawn = iter(["-first", "--second", "third-"])
+    monkeypatch.setattr("cboc.service.door.token_urlsafe", lambda _: next(drawn))
+    assert new_secret() == "third-"
 
 
 def test_no_secret_is_in_the_database(engine):

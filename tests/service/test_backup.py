@@ -219,6 +219,27 @@ def test_a_newer_backup_is_refused(tmp_path, changes, complaint):
     assert not (tmp_path / "other.db").exists()
 
 
+def test_a_table_that_is_not_ours_is_left_alone(url, engine, other, tmp_path):
+    begin(engine)
+    with changing(engine) as connection:
+        connection.exec_driver_sql("CREATE TABLE about (what VARCHAR(9))")
+        connection.exec_driver_sql("INSERT INTO about VALUES ('a study')")
+    counts = backup(url, tmp_path / "monday.cboc")
+    assert set(counts) == set(metadata.tables)
+    assert restore(tmp_path / "monday.cboc", other) == counts
+
+
+def test_a_file_with_a_table_that_is_not_ours_is_refused(tmp_path):
+    shutil.copy(FROZEN / "0001.sqlite", tmp_path / "old.db")
+    path = tmp_path / "old.cboc"
+    backup(f"sqlite:///{tmp_path / 'old.db'}", path)
+    tables = json.loads(gzip.decompress(path.read_bytes()).splitlines()[0])["tables"]
+    rewritten(path, tables=[*tables, ["about", ["what"], 0], ["people", ["person"], 0]])  # those came with 0002
+    with pytest.raises(CbocError, match="tables that are not cboc's: about, people; back up again"):
+        restore(path, f"sqlite:///{tmp_path / 'other.db'}")
+    assert not (tmp_path / "other.db").exists()
+
+
 def test_an_older_database_is_backed_up_as_it_is_and_restored_as_the_latest(other, tmp_path):
     facts = json.loads((FROZEN / "0001.json").read_text())
     shutil.copy(FROZEN / "0001.sqlite", tmp_path / "old.db")

@@ -118,6 +118,8 @@ def test_a_study_by_two_people_and_a_shell(bench, coordinator):
     for site, code in invitations(bench).items():
         joined = bench.at(site, "join", coordinator, code, "--direction", "minimise", "--initial", "2")
         assert "solvent" in joined.stdout and f"as '{site}'" in joined.stderr
+    audit = bench.at("lab-a", "audit")
+    assert '{"code": "***", "token": "***"}' in audit.stdout and "0 outcomes" in audit.stderr
     assert "all sites of 'buffer study' have joined" in bench("invite", code=2).stderr
     is_over = dict.fromkeys(("lab-a", "lab-b"), False)
     sheet = bench.folder / "bench.csv"
@@ -142,9 +144,9 @@ def test_a_study_by_two_people_and_a_shell(bench, coordinator):
     best = next(csv.DictReader(io.StringIO(bench("best", bench.folder / "lab-a.db", "--format", "csv").stdout)))
     assert best["site"] == "lab-a" and float(best["y"]) < 10.0
     status = {row["what"]: row["is"] for row in json.loads(bench.at("lab-a", "status", "--format", "json").stdout)}
-    assert status["rounds"] == "2 of 2" and status["experiments"] == 4 and status["open round"] == 2
+    assert status["rounds"] == "2 of 2" and status["experiments"] == 4 and "over" in status["to be run"]
     audit = bench.at("lab-a", "audit")
-    assert '{"code": "***", "token": "***"}' in audit.stdout and "none of them is in these bytes" in audit.stderr
+    assert '{"code": "***", "token": "***"}' in audit.stdout and "none of them has left" in audit.stderr
     assert "BAD" not in bench.at("lab-b", "doctor").stdout
     assert "lab-b: " in bench("advise", bench.folder / "lab-b.db").stdout
     with urllib.request.urlopen(f"{coordinator}/metrics") as page:
@@ -170,6 +172,11 @@ def test_results_by_hand(bench, coordinator):
     bench.at("lab-a", "tell", "0.25", "--trial", "9", code=2)
     bench.at("lab-a", "tell", "nan", "--trial", "0", code=2)
     bench.at("lab-a", "tell", "much", code=2)
+    bench.at("lab-a", "tell", "1_000", "--trial", "0", code=2)
+    assert "may mean thousands or decimals" in bench.at("lab-a", "tell", "1,000", "--trial", "0", code=2).stderr
+    assert "say that this is a correction" in bench.at("lab-a", "tell", "-0.5", "--trial", "1", code=2).stderr
+    assert "Trial 1: -0.5" in bench.at("lab-a", "tell", "-0.5", "--trial", "1", "--again").stderr
+    assert json.loads(bench("best", bench.folder / "lab-a.db", "--format", "json").stdout)[0]["y"] == 0.25
     assert (
         "with a parameter, pH, solvent"
         in bench.at("lab-a", "tell", "1", "--ran", "PH=3", "--trial", "1", code=2).stderr
@@ -206,7 +213,7 @@ def test_a_sheet_with_a_mistake_says_where(bench, coordinator):
 
 
 def test_mistakes_of_an_operator_get_one_sentence(bench):
-    assert "holds no study yet" in bench("invite", code=2).stderr
+    assert "there is no database" in bench("invite", code=2).stderr
     assert "there is no file nothing.toml" in bench("serve", "nothing.toml", code=2).stderr
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -231,6 +238,43 @@ def test_mistakes_of_an_operator_get_one_sentence(bench):
 def _with_deadline(bench, deadline):
     (bench.folder / "late.toml").write_text(STUDY.replace('"36 h"', deadline))
     return bench("serve", "late.toml", code=2).stderr
+
+
+@pytest.mark.parametrize("by", [signal.SIGINT, signal.SIGTERM])
+def test_who_is_stopped_leaves_one_file_and_lines_of_json(bench, by):
+    port = free_port()
+    command = [sys.executable, "-m", "cboc", "serve", "study.toml", "--port", str(port)]
+    with subprocess.Popen(command, cwd=bench.folder, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            while not answers(f"http://127.0.0.1:{port}/healthz") and process.poll() is None:
+                time.sleep(0.05)
+            form = {"Content-Type": "multipart/form-data; boundary=abc", "Origin": f"http://127.0.0.1:{port}"}
+            with pytest.raises(urllib.error.HTTPError):
+                urllib.request.urlopen(urllib.request.Request(f"http://127.0.0.1:{port}/login", b"--nonsense", form))
+            assert (bench.folder / "coordinator.db-wal").exists()
+        finally:
+            process.send_signal(by)
+            said = process.stderr.read()
+    assert not list(bench.folder.glob("coordinator.db-*"))
+    events = [json.loads(line)["event"] for line in said.partition("Ctrl-C stops it.\n")[2].splitlines()]
+    assert "message" in events and any("boundary" in event for event in events)
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["", "bad host", "http://cboc.example.org", "cboc.example.org:8000", "192.168.1.1/24", "192.168.1", "a..b", "-a",
+     f"{'a' * 64}.org", ".".join(130 * ["a"]), "bücher.example", "*.example.org"],
+)  # fmt: skip
+def test_a_certificate_is_for_a_host(bench, host):
+    said = bench("certificate", "--out", "own.pem", "--", "cboc.example.org", host, code=2).stderr
+    assert "a host is a name such as cboc.example.org or an address" in said
+    assert not list(bench.folder.glob("own.*"))
+
+
+def test_a_certificate_does_not_overwrite_its_key(bench):
+    assert "c.key cannot be both" in bench("certificate", "localhost", "--out", "c.key", code=2).stderr
+    assert not (bench.folder / "c.key").exists()
+    bench("certificate", "cboc-1.example.org", "localhost", "192.168.1.7", "::1")
 
 
 def test_over_https_with_a_certificate_of_its_own(bench):

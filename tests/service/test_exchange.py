@@ -21,7 +21,7 @@ SITES = ("x", "y", "z")
 
 
 def study(**options):
-    return Study(SPACE, SITES, 4, **({"name": "trial run"} | options))
+    return Study(SPACE, **({"sites": SITES, "horizon": 4, "name": "trial run"} | options))
 
 
 class Clock:
@@ -133,6 +133,11 @@ def test_a_round_closes_exactly_once_however_many_come_at_once(engine, workers):
     [
         ({"name": "x" * 101}, "up to 100 printable characters"),
         ({"name": "a\nb"}, "printable characters"),
+        ({"name": ""}, "no blank at either end; '' does not fit"),
+        ({"name": "trial "}, "no blank at either end; 'trial ' does not fit"),
+        ({"sites": (" x", "y", "z")}, "no blank at either end; ' x' does not fit"),
+        ({"horizon": 10**6 + 1}, "horizon: a coordinator runs up to 1000000 rounds; these are 1000001"),
+        ({"budgets": {"y": 10**9}}, "y: a coordinator runs up to 1000000 rounds"),
         ({"rule": lambda _: np.eye(3)}, "a coordinator knows the rules identity, uniform, leader"),
     ],
 )
@@ -150,8 +155,10 @@ def test_mistakes_get_one_sentence(engine):
         exchange.design("other", "x", 0)
     with pytest.raises(CbocError, match="a deadline is a number of seconds above 0"):
         exchange.create(study(name="late"), deadline=0.0)
-    with pytest.raises(CbocError, match="a database is sqlite:///FILE.db or postgresql"):
-        open_database("lab-b.db")
+    for url in ("lab-b.db", "postgresql+psycopg://u:secret@h:notaport/db", "mysql://u:secret@h/db", "x://secret:p@h"):
+        with pytest.raises(CbocError, match="a database is sqlite:///FILE.db or postgresql.* is neither") as refusal:
+            open_database(url)
+        assert "secret" not in str(refusal.value)
 
 
 def test_no_column_is_for_an_outcome(engine):

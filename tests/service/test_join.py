@@ -124,12 +124,11 @@ def test_while_the_coordinator_is_down_a_site_goes_on_alone_and_comes_back(engin
             cboc.join(url, door.invite("trial run", name), storage=tmp_path / f"{name}.db", direction="minimise")
         if has_arrived:  # x has proposed for round 0, and waits for y, when the coordinator goes down
             assert finish(tmp_path, "x").trials[-1].status == "proposed"
-    nowhere = "http://127.0.0.1:9"
-    site = rejoin(tmp_path, "x", url=nowhere, patience=0.1)
+    site = rejoin(tmp_path, "x", patience=0.1)
     while (trial := site.ask()).round is None:
         site.tell(trial, outcome("x", trial.design(STUDY.space)))
     assert trial.decision == "solo" and "could not be reached" in trial.explain(STUDY.sites)
-    assert rejoin(tmp_path, "x", url=nowhere, patience=0.1).ask() == trial  # the same until it is told
+    assert rejoin(tmp_path, "x", patience=0.1).ask() == trial  # the same until it is told
     site.tell(trial, outcome("x", trial.design(STUDY.space)))
     with serving(engine) as url:
         for _ in range(5):
@@ -143,22 +142,27 @@ def test_while_the_coordinator_is_down_a_site_goes_on_alone_and_comes_back(engin
     assert shared  # y has heard x again
 
 
-def test_a_site_that_may_not_go_on_alone_says_so(coordinator, tmp_path):
-    url, codes = coordinator
-    cboc.join(url, codes["x"], storage=tmp_path / "x.db", direction="minimise")
-    site = cboc.join("http://127.0.0.1:9", storage=tmp_path / "x.db", initial=0, patience=0.1, goes_on_alone=False)
+def test_a_site_that_may_not_go_on_alone_says_so(engine, serving, tmp_path):
+    Exchange(engine).create(STUDY)
+    with serving(engine) as url:
+        code = Door(engine).invite("trial run", "x")
+        cboc.join(url, code, storage=tmp_path / "x.db", direction="minimise", initial=0)
+    site = cboc.join(storage=tmp_path / "x.db", patience=0.1, goes_on_alone=False)
     with pytest.raises(Unreachable, match="no coordinator answers"):
         site.ask()
 
 
 def test_mistakes_get_one_sentence(coordinator, tmp_path):
     url, codes = coordinator
-    with pytest.raises(CbocError, match="has joined no study yet; give url, code and direction"):
+    with pytest.raises(CbocError, match="there is no site file"):
         cboc.join(storage=tmp_path / "x.db")
+    assert not (tmp_path / "x.db").exists()
+    with pytest.raises(CbocError, match="has joined no study yet; give its address, a code and a direction"):
+        cboc.join(url, codes["x"], storage=tmp_path / "x.db")
     with pytest.raises(CbocError, match="a site's file is a path"):
         cboc.join(url, codes["x"], storage=tmp_path, direction="minimise")
     (tmp_path / "text.db").write_text("no database at all, but long enough to be taken for one" * 20)
-    with pytest.raises(CbocError, match="cannot be used as a site's file"):
+    with pytest.raises(CbocError, match="it is no site's file; name another"):
         cboc.join(url, codes["x"], storage=tmp_path / "text.db", direction="minimise")
     with pytest.raises(Unreachable):
         cboc.join("http://127.0.0.1:9", codes["x"], storage=tmp_path / "z.db", direction="minimise", patience=0.2)

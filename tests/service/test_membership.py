@@ -1,3 +1,5 @@
+import sqlite3
+from contextlib import closing
 from functools import partial
 
 import pytest
@@ -73,10 +75,67 @@ def test_two_processes_do_not_overwrite_each_other(invited, join):
 
 
 def test_a_file_of_a_newer_version_is_left_alone(tmp_path):
-    file = SiteFile(tmp_path / "x.db")
-    file.remember(format=99)
+    SiteFile(tmp_path / "x.db", is_made=True).remember(format=99)
     with pytest.raises(CbocError, match="another version of cboc"):
         SiteFile(tmp_path / "x.db")
+
+
+def test_nobody_else_may_read_a_sites_file(tmp_path):
+    SiteFile(tmp_path / "x.db", is_made=True)
+    assert [(path.name, path.stat().st_mode & 0o777) for path in tmp_path.iterdir()] == [("x.db", 0o600)]
+
+
+def test_a_file_that_is_none_of_a_site_stays_as_it_is(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "other.db")) as connection:
+        connection.execute("CREATE TABLE studies (study TEXT)")
+    before = (tmp_path / "other.db").read_bytes()
+    with pytest.raises(CbocError, match="is no site's file"):
+        SiteFile(tmp_path / "other.db", is_made=True)
+    assert (tmp_path / "other.db").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE about SET value = '{' WHERE key = 'agreement'",
+        "UPDATE about SET value = '{}' WHERE key = 'agreement'",
+        "DELETE FROM about WHERE key = 'token'",
+        "DELETE FROM about WHERE key = 'url'",
+        "UPDATE trials SET row = '{}'",
+        "UPDATE trials SET row = 'xx'",
+        "DELETE FROM trials WHERE number = 0",
+    ],
+)
+def test_damage_is_one_sentence(invited, join, tmp_path, damage):
+    site = join(*invited, direction="maximise", initial=3)
+    site.tell(site.ask(), 1.0)
+    site.ask()
+    with closing(sqlite3.connect(tmp_path / "x.db")) as connection, connection:
+        connection.execute(damage)
+    with pytest.raises(CbocError, match="is damaged; take a copy of before"):
+        join()
+
+
+def test_a_file_in_use_is_one_sentence(invited, join, tmp_path, monkeypatch):
+    site = join(*invited, direction="maximise")
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, timeout=0.1))
+    with closing(sqlite3.connect(tmp_path / "x.db", isolation_level=None)) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(CbocError, match="another program is writing to it; try again"):
+            site.ask()
+
+
+def test_an_address_counts_once_the_coordinator_has_answered_there(invited, join, tmp_path):
+    url, code = invited
+    join(url, code, direction="maximise")
+    for wrong in ("ftp://x", "http://127.0.0.1:9"):
+        with pytest.raises(CbocError):
+            join(wrong, code, patience=0.1)
+        with pytest.raises(CbocError):
+            join(wrong, "another code", patience=0.1)
+    with pytest.raises(CbocError, match="not PEM"):
+        join(certificate="no certificate", url=url.replace("http", "https"), patience=0.1)
+    assert SiteFile(tmp_path / "x.db").about["url"] == url and join().network.standing()["site"] == "x"
 
 
 def test_a_site_whose_token_was_revoked_comes_back_by_another_invitation(invited, engine, join):

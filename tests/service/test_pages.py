@@ -326,7 +326,8 @@ def test_an_overview_follows_the_exchange(engine):
     exchange.leave("trial", "z")
     exchange.leave("trial", "x")
     seen = overview.study("trial")
-    assert seen.is_finished and seen.closed == 4 and seen.sites[0].attendance is Attendance.LEFT
+    assert [site.attendance for site in seen.sites] == [Attendance.SPENT, Attendance.SPENT, Attendance.LEFT]
+    assert seen.is_finished and seen.closed == 4
 
 
 def test_w_on_the_page_is_that_of_the_ledger(engine, ada):

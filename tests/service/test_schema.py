@@ -1,4 +1,5 @@
 import json
+import os
 import shutil
 import sqlite3
 import subprocess
@@ -179,22 +180,41 @@ def refusal(engine):
     return str(refused.value)
 
 
-@pytest.mark.parametrize("is_ours", [True, False])
-def test_a_file_that_may_not_be_written_to(tmp_path, is_ours):
+@pytest.mark.parametrize("content", ["old", "latest", "nothing"])
+def test_a_file_that_may_not_be_written_to(tmp_path, content):
     path = tmp_path / "coordinator.db"
-    if is_ours:
-        shutil.copy(FROZEN / "0001.sqlite", path)
-    else:
+    if content == "nothing":
         path.touch()
+    else:
+        shutil.copy(FROZEN / "0001.sqlite", path)
+    if content == "latest":
+        engine = open_database(f"sqlite:///{path}")
+        upgrade(engine)
+        engine.dispose()
     assert "may not be written to" in refusal(open_database(f"sqlite:///file:{path}?mode=ro&uri=true"))
 
 
-def test_a_server_that_may_only_be_read(postgres_engine):
+@pytest.mark.parametrize("is_latest", [True, False])
+def test_a_server_that_may_only_be_read(postgres_engine, is_latest):
     readonly = open_database(f"{postgres_engine.url.render_as_string()}?options=-cdefault_transaction_read_only%3Don")
     with readonly.connect() as connection:
         assert connection.exec_driver_sql("SHOW transaction_read_only").scalar_one() == "on"
-    downgrade(postgres_engine, "base")
+    if not is_latest:
+        downgrade(postgres_engine, "base")
     assert "may not be written to" in refusal(readonly)
+
+
+def test_a_new_file_is_for_its_owner(tmp_path):
+    before = os.umask(0o022)
+    try:
+        engine = open_database(f"sqlite:///{tmp_path / 'coordinator.db'}")
+        assert not list(tmp_path.iterdir())  # an address alone makes no file
+        upgrade(engine)
+        modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    finally:
+        os.umask(before)
+    assert modes == dict.fromkeys(("coordinator.db", "coordinator.db-wal", "coordinator.db-shm"), 0o600)
+    engine.dispose()
 
 
 def test_a_file_that_another_process_holds(tmp_path, monkeypatch):

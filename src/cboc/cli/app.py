@@ -323,8 +323,9 @@ AT_A_COORDINATOR: tuple[Callable[..., None], ...] = (
     operations.backup,
     operations.restore,
 )
+NEGATIVE = {"ignore_unknown_options": True, "help_option_names": ["-h", "--help"]}  # -0.5 is an outcome, -Qx... a code
 for command in AT_A_SITE:
-    app.command(rich_help_panel="At a site")(command)
+    app.command(rich_help_panel="At a site", context_settings=NEGATIVE)(command)
 app.command("site", rich_help_panel="At a site")(lab.page)
 for command in AT_A_COORDINATOR:
     app.command(rich_help_panel="At a coordinator")(command)

@@ -43,16 +43,17 @@ def serve(
 
     Example: `cboc serve study.toml --host 0.0.0.0 --certificate cboc.pem --key cboc.key`
     """
-    with opened(database) as engine:
-        for path in studies or ():
-            notes.print(_begin(engine, path))
+    with opened(database, is_made=True) as engine:
+        for path, terms in [(path, read_terms(path)) for path in studies or ()]:
+            notes.print(_begin(engine, path, terms))
         if workers > 1 and engine.dialect.name == "sqlite":
             raise CbocError("SQLite serves one process; for --workers above 1 give a --database of PostgreSQL.")
     _check_socket(host, port)
     _check_certificate(certificate, key)
     if host != LOOPBACK and certificate is None:
         notes.print("Without --certificate designs and tokens travel in the clear, unless a proxy before it has one.")
-    notes.print(f"Coordinator at {'https' if certificate else 'http'}://{host}:{port}. Ctrl-C stops it.")
+    where = f"every address of this machine, port {port}" if host in ("0.0.0.0", "::") else f"{host}:{port}"
+    notes.print(f"Coordinator on {where}, by {'HTTPS' if certificate else 'HTTP'}. Ctrl-C stops it.")
     os.environ["CBOC_DATABASE"] = database
     _run(host, port, workers, certificate, key)
 
@@ -102,7 +103,9 @@ def invite(
             raise CbocError(f"all sites of '{name}' have joined; name one to invite it again.")
         rows: list[Row] = [{"site": each, "code": door.invite(name, each, 86400.0 * days)} for each in wanted]
     typer.echo(write(rows, format))
-    notes.print(f"At the site: cboc join {url} CODE --direction maximise, or minimise.")
+    notes.print(
+        f"At the site: cboc join {url} CODE --direction maximise|minimise, and --certificate if you made your own."
+    )
 
 
 def revoke(
@@ -198,14 +201,16 @@ def list_people(database: Database = DATABASE) -> None:
 
 
 @contextmanager
-def opened(database: str) -> Iterator[Engine]:
-    """The coordinator's database, brought up to date."""
+def opened(database: str, *, is_made: bool = False) -> Iterator[Engine]:
+    """The coordinator's database, brought up to date; only serving makes a new one."""
     needs_service()
     from cboc.service.schema import upgrade
     from cboc.service.sql import open_database
     from cboc.service.trouble import plainly
 
     engine = open_database(database)
+    if not is_made and engine.dialect.name == "sqlite" and not Path(engine.url.database or "").exists():
+        raise CbocError(f"there is no database {database}; cboc serve STUDY.toml makes it, --database names another.")
     try:
         upgrade(engine)
         with plainly(engine):
@@ -214,22 +219,25 @@ def opened(database: str) -> Iterator[Engine]:
         engine.dispose()
 
 
-def _begin(engine: Engine, path: Path) -> str:
-    """Begin a study, or go on with it if it is the same."""
+def _begin(engine: Engine, path: Path, terms: Terms) -> str:
+    """Begin a study, or go on with it if it is the same; and what to say about it."""
     from cboc.service.exchange import Exchange
 
-    terms: Terms = read_terms(path)
     exchange, study = Exchange(engine), terms.study
+    own = f" Not taken over, because every site chooses it for itself: {', '.join(terms.left_out)}." * bool(
+        terms.left_out
+    )
     if study.name not in exchange.names():
         exchange.create(study, terms.deadline)
-        return f"Study '{study.name}' begins with {', '.join(study.sites)}; cboc invite makes their invitations."
+        return f"Study '{study.name}' begins with {', '.join(study.sites)}; cboc invite makes their invitations.{own}"
     lines = differences(study.agreement(), exchange.study(study.name).agreement())
     if lines:
         raise CbocError(
             f"{path}: study '{study.name}' has begun with other terms: {'; '.join(lines)}. "
             "Terms do not change; take the old ones, or another name."
         )
-    return f"Study '{study.name}' goes on in round {exchange.state(study.name).round}."
+    news = " Its deadline is another from now on." if exchange.allow(study.name, terms.deadline) else ""
+    return f"Study '{study.name}' goes on in round {exchange.state(study.name).round}.{news}{own}"
 
 
 def _chosen(engine: Engine, study: str | None) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from cboc import __version__
-from cboc.cli.lab import FILE, SiteOption, site_of
+from cboc.cli.lab import FILE, SiteOption, is_private, site_of
 from cboc.errors import CbocError
 
 if TYPE_CHECKING:
@@ -43,6 +43,8 @@ def _examine(file: Path) -> Iterator[tuple[str, str, bool]]:
         yield "site file", str(error), False
         return
     yield "site file", f"{file}, '{site.name}' in '{site.study.name}', {len(site.trials)} trials", True
+    is_closed = file.stat().st_mode & 0o077 == 0
+    yield "privacy", "only you can read the file" if is_closed else f"others can read it: chmod 600 {file}", is_closed
     network: Rest = site.network  # type: ignore[assignment]
     try:
         ahead = network.clock() - time.time()
@@ -50,7 +52,7 @@ def _examine(file: Path) -> Iterator[tuple[str, str, bool]]:
         yield "coordinator", str(error), False
         return
     yield "coordinator", f"{network.url} answers", True
-    is_safe = network.url.startswith("https://") or "//127.0.0.1" in network.url or "//localhost" in network.url
+    is_safe = is_private(network.url)
     yield "encryption", "HTTPS, or this machine" if is_safe else "plain HTTP: everybody on the way can read it", is_safe
     if abs(ahead) > SKEW:
         yield "clocks", f"the coordinator's is {abs(ahead):.0f} s {'ahead' if ahead > 0 else 'behind'}; mend one", False

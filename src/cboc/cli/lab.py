@@ -6,11 +6,14 @@ Joined once, it asks for an experiment and tells what came out; everything is in
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
+from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
@@ -21,8 +24,9 @@ from cboc.data import Direction
 from cboc.errors import CbocError
 from cboc.network.ledger import Unreachable
 from cboc.site import Finished, Site, Waiting
-from cboc.sitefile import SiteFile
+from cboc.sitefile import Sent, SiteFile
 from cboc.studyfile import read_terms
+from cboc.table import DECIMAL_COMMA
 from cboc.trial import Status, Trial
 
 if TYPE_CHECKING:
@@ -32,6 +36,8 @@ FILE = Path("site.db")
 WAITING, FINISHED = 3, 4  # exit codes of ask
 PAUSE = 5.0  # seconds between two questions while waiting
 QUICK, LONG = 5.0, 30.0  # seconds of patience with the coordinator
+
+GROUPED = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 
 SiteOption = Annotated[
     Path, typer.Option("--file", "-f", envvar="CBOC_SITE", metavar="FILE", help="The site's own file.")
@@ -79,11 +85,13 @@ def join(
         initial=initial,
         certificate=None if certificate is None else certificate.read_text(encoding="ascii", errors="replace"),
     )
+    if not is_private(url):
+        notes.print(
+            f"{url} is not HTTPS: whoever is on the way can read designs, and speak for this site.", style="red"
+        )
     typer.echo(write(_parameters(site), Format.TABLE))
-    notes.print(
-        f"Joined '{site.study.name}' as '{site.name}' with {', '.join(n for n in site.study.sites if n != site.name)}. "
-        "Next: cboc ask."
-    )
+    others = ", ".join(name for name in site.study.sites if name != site.name)
+    notes.print(f"Joined '{site.study.name}' as '{site.name}', with {others or 'nobody else'}. Next: cboc ask.")
 
 
 def ask(
@@ -127,16 +135,18 @@ def tell(
         list[str] | None, typer.Option(metavar="NAME=VALUE", help="A parameter that was another; once for each.")
     ] = None,
     trial: TrialNumber = None,
+    again: Annotated[bool, typer.Option("--again", help="A correction of what was told before.")] = False,
     file: SiteOption = FILE,
 ) -> None:
     """Tell the outcome of an experiment. It is kept in the site's own file, and stays there.
 
-    Examples: `cboc tell 0.83`, `cboc tell bench.csv`, `cboc tell 0.83 --ran temperature=61.5`
+    Examples: `cboc tell 0.83`, `cboc tell bench.csv`, `cboc tell 0.83 --ran temperature=61.5`,
+    `cboc tell 0.83 --trial 7 --again`
     """
     site = site_of(file)
     if result.lower().endswith(".csv"):
-        if sem is not None or ran or trial is not None:
-            raise CbocError("a sheet says everything itself; leave --sem, --ran and --trial out.")
+        if sem is not None or ran or trial is not None or again:
+            raise CbocError("a sheet says everything itself; leave --sem, --ran, --trial and --again out.")
         entries = labsheet.read(result, site.study.space)
         for entry in entries:
             labsheet.enter(site, entry)
@@ -144,7 +154,9 @@ def tell(
     else:
         y = _number(result)
         known = _trial(site, trial)
-        site.tell(known, y if sem is None else (y, sem), ran=_changed(site, known, ran or []))
+        changed = _changed(site, known, ran or [])
+        site.tell(known, y if sem is None else (y, sem), ran=changed, is_correction=again)
+        notes.print(f"Trial {known.number}: {y:g}{'' if sem is None else f' ± {sem:g}'}.")
     _summary(site)
 
 
@@ -194,22 +206,50 @@ def audit(
     """
     kept = site_file(file)
     sent = kept.sent()
-    secrets = [kept.about[name] for name in ("token", "code")]
-    rows: list[Row] = []
-    for message in sent:
-        body = message.body.decode()
-        for secret in secrets:
-            body = body.replace(secret, "***")
-        at = datetime.fromtimestamp(message.at, UTC).isoformat(sep=" ", timespec="seconds")
-        rows.append({"at": at, "method": message.method, "path": message.path, "body": body})
+    rows: list[Row] = [
+        {
+            "at": datetime.fromtimestamp(message.at, UTC).isoformat(sep=" ", timespec="seconds"),
+            "to": message.address,
+            "method": message.method,
+            "path": message.path,
+            "body": json.dumps(_shown(_read(message))) if message.body else "",
+        }
+        for message in sent
+    ]
     typer.echo(write(rows, format))
-    outcomes = [trial.y for trial in kept.trials() if trial.y is not None]
-    found = [y for y in outcomes if any(repr(y).encode() in message.body for message in sent)]
-    said = f"{len(found)} of them appear, by chance or not: {found[:5]}" if found else "none of them is in these bytes"
+    outcomes, numbers = _outcomes(kept), {number for message in sent for number in _numbers(_read(message))}
+    found = sorted(outcomes & numbers)
+    said = f"{len(found)} of them are among the numbers that left: {found[:5]}" if found else "none of them has left"
+    addresses = ", ".join(dict.fromkeys(message.address for message in sent))
     notes.print(
-        f"{len(sent)} messages, {sum(len(message.body) for message in sent):,} bytes, to {kept.about['url']}. "
-        f"{len(outcomes)} outcomes are in {file}: {said}."
+        f"{len(sent)} messages, {sum(len(message.body) for message in sent):,} bytes, to {addresses or 'nobody'}. "
+        f"{len(outcomes)} outcomes and their errors are in {file}: {said}."
     )
+
+
+def _read(message: Sent) -> Any:
+    return json.loads(message.body) if message.body else None
+
+
+def _shown(body: Any) -> Any:
+    """Without what somebody could speak for the site by."""
+    return {name: "***" if name in ("code", "token") else value for name, value in body.items()}
+
+
+def _numbers(body: Any) -> Iterator[float]:
+    """All numbers of a message, however deep."""
+    if isinstance(body, dict | list):
+        for part in body.values() if isinstance(body, dict) else body:
+            yield from _numbers(part)
+    elif isinstance(body, float | int):
+        yield float(body)
+
+
+def _outcomes(kept: SiteFile) -> set[float]:
+    """Everything that was measured: outcomes and standard errors, of the trials and from before."""
+    told = {value for trial in kept.trials() for value in (trial.y, trial.sem) if value is not None}
+    before = kept.about.get("data", {})
+    return told | {float(y) for y in before.get("y", [])} | {float(e) for e in before.get("sem", []) if isfinite(e)}
 
 
 def page(
@@ -260,6 +300,12 @@ def needs(extra: str, *modules: str) -> None:
 
     if any(importlib.util.find_spec(module) is None for module in modules):
         raise CbocError(f"this needs the extra: pip install 'cboc[{extra}]'.")
+
+
+def is_private(url: str) -> bool:
+    """Whether nobody on the way can read along."""
+    parts = urlsplit(url)
+    return parts.scheme == "https" or parts.hostname in ("127.0.0.1", "::1", "localhost")
 
 
 def _direction(given: str | None) -> Direction | None:
@@ -322,8 +368,12 @@ def _trial(site: Site, number: int | None) -> Trial:
 
 
 def _number(text: str) -> float:
+    if GROUPED.fullmatch(text):
+        raise CbocError(
+            f"'{text}' may mean thousands or decimals; write {text.replace(',', '')} or {text.replace(',', '.')}."
+        )
     try:
-        return float(text.replace(",", ".") if text.count(",") == 1 and "." not in text else text)
+        return float(text.replace(",", ".") if DECIMAL_COMMA.fullmatch(text) else text.replace("_", "?"))
     except ValueError:
         raise CbocError(f"an outcome is a number, or a sheet that ends in .csv; '{text}' is neither.") from None
 
@@ -366,7 +416,10 @@ def _standing(site: Site) -> Iterator[tuple[str, Any]]:
     yield "rounds", f"{site.rounds} of {study.budget(site.name)}"
     yield "experiments", sum(trial.status in (Status.COMPLETE, Status.FAILED) for trial in site.trials)
     yield "best", site.best.y if len(site.dataset) else None
-    yield "to be run", f"trial {pending[-1].number}" if pending else "nothing; cboc ask"
+    if site.is_finished:
+        yield "to be run", "nothing: the study is over for this site"
+        return
+    yield "to be run", f"trial {pending[-1].number}" if pending else "nothing yet; cboc ask"
     try:
         standing = site.network.standing()  # type: ignore[attr-defined]
     except CbocError as error:

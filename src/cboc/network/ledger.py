@@ -190,6 +190,10 @@ class Ledger:
             raise CbocError(
                 f"the rule of study '{self.study.name}' compares rewards; site '{proposal.site}' sent none."
             )
+        if proposal.reward is not None and not self.study.needs_rewards:
+            raise CbocError(
+                f"the rule of study '{self.study.name}' asks for no rewards; site '{proposal.site}' sent one."
+            )
 
     def leave(self, site: str) -> None:
         """Do not wait for this site any more; what it has proposed stays."""

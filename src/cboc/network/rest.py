@@ -1,7 +1,8 @@
 """A network that reaches the others through a coordinator.
 
 Every message may be sent again: a site that hears no answer repeats it, with pauses that grow, and gives up with
-`Unreachable` after a while. What has been refused is not repeated.
+`Unreachable` after a while. What has been refused is not repeated; what no coordinator would answer is one sentence
+(`answers`).
 """
 
 from __future__ import annotations
@@ -12,13 +13,13 @@ import ssl
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from email.utils import parsedate_to_datetime
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 from cboc.agreement import differences
 from cboc.errors import CbocError
 from cboc.messages import Design, Proposal
+from cboc.network.answers import LARGEST, Answer, shown, strange
 from cboc.network.ledger import Final, RoundClosed, Unreachable
 from cboc.study import Study
 
@@ -30,6 +31,12 @@ except ImportError:
 TIMEOUT = 20.0  # seconds for one answer, at most
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0  # seconds
 BUSY = (429, 502, 503, 504)  # answers of a coordinator, or a proxy before it, that is not ready
+NO_TLS = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE")  # OpenSSL, of a server without HTTPS
+LONGEST_DIFFERENCES = 5000  # characters
+
+
+class Refused(CbocError):
+    """A coordinator has answered, and said no."""
 
 
 @dataclass
@@ -39,9 +46,11 @@ class Rest:
     url: str
     token: str = field(repr=False)
     patience: float = 60.0  # seconds, after which a message is given up
-    record: Callable[[str, str, bytes], None] | None = None  # called with every message before it leaves
+    record: Callable[[str, str, str, bytes], None] | None = None  # called with every message before it leaves
 
     certificate: str | None = None  # PEM text to trust beside nothing else; None: what this machine trusts
+    study: Study | None = None  # if known, designs have to fit it
+    _dimension: int | None = field(default=None, init=False, repr=False, compare=False)  # of what was proposed last
 
     def __post_init__(self) -> None:
         try:
@@ -55,23 +64,31 @@ class Rest:
     def _trust(self) -> ssl.SSLContext:
         try:
             return ssl.create_default_context(cadata=self.certificate)
-        except ssl.SSLError:
+        except (ssl.SSLError, ValueError, TypeError):
             raise CbocError("the certificate to trust is not PEM text, -----BEGIN CERTIFICATE----- etc.") from None
 
     def submit(self, proposal: Proposal) -> None:
         body = {"x": proposal.x, "reward": proposal.reward, "best": proposal.best}
         given = {name: value for name, value in body.items() if value is not None}
-        self._ask("PUT", f"/v1/rounds/{proposal.round}/proposal", proposal.site, proposal.round, given)
+        self._dimension = len(proposal.x)
+        answer = self._send("PUT", f"/v1/rounds/{proposal.round}/proposal", given)
+        if not answer.is_done:
+            raise self._refusal(answer, proposal.site, proposal.round)
 
     def design(self, site: str, round: int) -> Design | None:
-        answer = self._ask("GET", f"/v1/rounds/{round}/design", site, round)
-        if answer is None:
+        answer = self._send("GET", f"/v1/rounds/{round}/design")
+        if answer.is_open:
             return None
-        others = tuple(tuple(point) for point in answer["others"])
-        return Design(site, round, tuple(answer["x"]), tuple(answer["weights"]), answer["leader"], others)
+        if answer.status != 200:
+            raise self._refusal(answer, site, round)
+        if self.study is None:
+            return answer.design(site, round, self._dimension, None)
+        return answer.design(site, round, self.study.space.dimension, self.study.sites)
 
     def leave(self, site: str) -> None:
-        self._ask("POST", "/v1/leave", site, 0)
+        answer = self._send("POST", "/v1/leave")
+        if not answer.is_done:
+            raise self._refusal(answer, site)
 
     def join(self, code: str, expected: Study | None = None, site: str | None = None) -> dict[str, Any]:
         """Use an invitation: from now on the token speaks for its site. The same again is fine.
@@ -81,70 +98,85 @@ class Rest:
         """
         body = {"code": code, "token": self.token, "digest": expected and expected.digest, "site": site}
         body = {name: value for name, value in body.items() if value is not None}
-        said = self._send("POST", "/v1/join", body)
-        if expected is not None and "agreement" in _said(said) and not said.is_success:
-            raise disagreement(expected, _said(said)["agreement"])
-        return cast(dict[str, Any], self._content(said, "", 0))
+        answer = self._send("POST", "/v1/join", body)
+        if answer.status == 200:
+            return answer.standing()
+        if expected is not None and (agreement := answer.refusal()["agreement"]) is not None:
+            raise disagreement(expected, agreement)
+        raise self._refusal(answer)
 
     def standing(self) -> dict[str, Any]:
         """The agreement, the site's name, and where the study stands."""
-        answer: dict[str, Any] = self._ask("GET", "/v1/study", "", 0)
-        return answer
+        answer = self._send("GET", "/v1/study")
+        if answer.status == 200:
+            return answer.standing()
+        raise self._refusal(answer)
 
     def clock(self) -> float:
         """What time it is at the coordinator, to the second."""
-        return parsedate_to_datetime(self._send("GET", "/healthz", None).headers["date"]).timestamp()
+        return self._send("GET", "/healthz").time()
 
-    def _ask(self, method: str, path: str, site: str, round: int, body: dict[str, Any] | None = None) -> Any:
-        """The answer's content, None if it has none; refusals are raised."""
-        return self._content(self._send(method, path, body), site, round)
+    def _refusal(self, answer: Answer, site: str = "", round: int | None = None) -> CbocError:
+        """What to raise; only where a round was asked for can it be closed, or a proposal final."""
+        said = answer.refusal()
+        if round is not None and said["current"] is not None:
+            return RoundClosed(site, round, said["current"])
+        if round is not None and said["is_final"]:
+            return Final(said["error"])
+        return Refused(f"the coordinator at {self.url} refused: {said['error']}")
 
-    def _content(self, answer: httpx2.Response, site: str, round: int) -> Any:
-        if answer.status_code == 200:
-            return answer.json()
-        if answer.is_success:
-            return None
-        said = _said(answer)
-        if "current" in said:
-            raise RoundClosed(site, round, said["current"])
-        if said.get("is_final"):
-            raise Final(said["error"])
-        raise CbocError(f"the coordinator at {self.url} refused: {said.get('error', answer.reason_phrase)}")
-
-    def _send(self, method: str, path: str, body: dict[str, Any] | None) -> httpx2.Response:
+    def _send(self, method: str, path: str, body: dict[str, Any] | None = None) -> Answer:
         until, pause = time.monotonic() + self.patience, FIRST_PAUSE
         content = b"" if body is None else json.dumps(body).encode()
         while True:
             if self.record is not None:
-                self.record(method, path, content)
+                self.record(self.url, method, path, content)
             try:
                 answer = self._request(method, path, content)
-                if answer.status_code not in BUSY:
+                if answer.status not in BUSY:
                     return answer
-                trouble = f"it answers {answer.status_code}"
+                trouble = f"it answers {answer.status}"
             except httpx2.TransportError as error:
-                trouble = str(error) or type(error).__name__
+                self._look_at_encryption(error)
+                trouble = shown(str(error)) or type(error).__name__
             if time.monotonic() + pause > until:
                 raise Unreachable(f"no coordinator answers at {self.url} ({trouble}); try again later.")
             time.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(2.0 * pause, LONGEST_PAUSE)
 
-    def _request(self, method: str, path: str, content: bytes) -> httpx2.Response:
-        """Over a connection of its own: days may lie between two messages."""
-        headers = {"Authorization": f"Bearer {self.token}"} | ({"Content-Type": "application/json"} if content else {})
-        with httpx2.Client(base_url=self.url, timeout=min(TIMEOUT, self.patience), verify=self._trust) as client:
-            return client.request(method, path, content=content, headers=headers)
+    def _look_at_encryption(self, error: BaseException) -> None:
+        """Raises where another try cannot help."""
+        cause: BaseException | None = error
+        while cause is not None and not isinstance(cause, ssl.SSLError):
+            cause = cause.__cause__ or cause.__context__
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            raise CbocError(
+                f"the coordinator at {self.url} answers, but this machine does not trust its certificate "
+                f"({shown(cause.verify_message).rstrip('.')}); if it made its own, give that: --certificate FILE, "
+                "or certificate= in Python."
+            ) from None
+        if isinstance(error, httpx2.ConnectError) and cause is not None and cause.reason in NO_TLS:
+            raise strange(self.url, "it does not speak HTTPS") from None
+
+    def _request(self, method: str, path: str, content: bytes) -> Answer:
+        """Over a connection of its own: days may lie between two messages. What is too much or too slow is not read."""
+        headers = {"Authorization": f"Bearer {self.token}", "Accept-Encoding": "identity"}
+        headers |= {"Content-Type": "application/json"} if content else {}
+        until, said = time.monotonic() + self.patience, bytearray()
+        with (
+            httpx2.Client(base_url=self.url, timeout=min(TIMEOUT, self.patience), verify=self._trust) as client,
+            client.stream(method, path, content=content, headers=headers) as response,
+        ):
+            for part in response.iter_raw():
+                said += part
+                if len(said) > LARGEST:
+                    raise strange(self.url, f"its answer has more than {LARGEST} bytes")
+                if time.monotonic() > until:
+                    raise httpx2.ReadTimeout("its answer does not end")
+            return Answer(self.url, response.status_code, bytes(said), response.headers.get("date"))
 
 
 def disagreement(expected: Study, agreement: dict[str, Any]) -> CbocError:
     """The differences between the study that a site expects, here, and the coordinator's, there."""
-    lines = differences(expected.agreement(), agreement)
-    return CbocError(f"the coordinator's study is not yours: {'; '.join(lines)}.")
-
-
-def _said(answer: httpx2.Response) -> dict[str, Any]:
-    try:
-        said = answer.json()
-    except ValueError:
-        return {}
-    return said if isinstance(said, dict) else {}
+    lines = differences(expected.agreement(), agreement) or ["it looks the same, but is refused"]
+    return Refused(f"the coordinator's study is not yours: {shown('; '.join(lines), LONGEST_DIFFERENCES)}.")

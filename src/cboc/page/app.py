@@ -29,6 +29,7 @@ from cboc.trial import Trial
 from cboc.web.look import add_look, templates
 
 Show = Callable[..., Response]
+LONGEST_NUMBER = 9  # digits of a trial's
 
 
 async def form_of(request: Request) -> Fields:
@@ -54,6 +55,7 @@ def create_page(storage: str | Path, *, secret: str | None = None, **options: An
     app.include_router(_views(bench, show))
     app.include_router(_forms(bench, show))
     app.add_exception_handler(CbocError, lambda _, error: show("trouble.html", 409, error=error))
+    app.add_exception_handler(400, lambda *_: show("trouble.html", 400, error="this is no form of ours."))
     app.add_exception_handler(404, lambda *_: show("trouble.html", 404, error="there is no such page here."))
     app.add_exception_handler(405, lambda *_: RedirectResponse("/", 303))  # the address of a form, typed
     return app
@@ -128,8 +130,8 @@ def _forms(bench: Bench, show: Show) -> APIRouter:
 
 def _number(fields: Fields) -> int:
     text = fields.get("trial", "")
-    if not text.isdecimal():
-        raise CbocError(f"a form is about a trial, by its number; {text!r} came. Open the page again.")
+    if not text.isdecimal() or len(text) > LONGEST_NUMBER:
+        raise CbocError(f"a form is about a trial, by its number; {text[:20]!r} came. Open the page again.")
     return int(text)
 
 

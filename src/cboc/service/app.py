@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from importlib.metadata import version
 from typing import Annotated
 
@@ -11,6 +13,7 @@ from fastapi import Depends, FastAPI, Request, Response
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from prometheus_client import CONTENT_TYPE_LATEST
 from sqlalchemy import Engine
+from starlette.types import Lifespan
 
 from cboc.errors import CbocError
 from cboc.messages import Proposal
@@ -26,9 +29,9 @@ from cboc.service.wire import LARGEST, LONGEST_SECRET, REFUSALS, DesignOut, Join
 Shown = Annotated[HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))]
 
 
-def create_app(engine: Engine) -> FastAPI:
+def create_app(engine: Engine, lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
     """The coordinator of one database."""
-    app = FastAPI(title="cboc coordinator", version=version("cboc"), docs_url=None, redoc_url=None)
+    app = FastAPI(title="cboc coordinator", version=version("cboc"), docs_url=None, redoc_url=None, lifespan=lifespan)
     app.add_middleware(Bounded, largest=LARGEST)
     exchange, door, watch = Exchange(engine), Door(engine), Watch(engine)
     messages = Limiter(time.monotonic, tries=500, period=10.0)  # of a site, before it has to wait
@@ -98,7 +101,14 @@ def create_app(engine: Engine) -> FastAPI:
 
 def from_environment() -> FastAPI:
     """The coordinator of the database that CBOC_DATABASE names: what each of several server processes starts with."""
-    return create_app(open_database(os.environ["CBOC_DATABASE"]))
+    engine = open_database(os.environ["CBOC_DATABASE"])
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        engine.dispose()  # with its last connection closed, SQLite has everything in one file
+
+    return create_app(engine, lifespan)
 
 
 def _standing(exchange: Exchange, study: str, site: str) -> Standing:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from alembic import command
-from sqlalchemy import Connection, Engine, MetaData, Table, func, insert, select
+from sqlalchemy import Connection, Engine, MetaData, Table, func, insert, inspect, select
 
 from cboc.errors import CbocError
 from cboc.service.schema import VERSIONS, changing, configuration, revision_of, revisions
@@ -44,7 +44,7 @@ def backup(url: str, path: Path, *, is_replaced: bool = False) -> Counts:
         revision = revision_of(connection)
         if revision is None:
             raise CbocError(f"the database {engine.url.render_as_string()} is empty; there is nothing to back up.")
-        tables = _tables(connection)
+        tables = _tables(connection, revision)
         counts = {table.name: _count(connection, table) for table in tables}
         layout = [(table.name, table.columns.keys(), counts[table.name]) for table in tables]
         header = {"format": FORMAT, "cboc": version("cboc"), "revision": revision, "tables": layout}
@@ -64,7 +64,7 @@ def restore(path: Path, url: str) -> Counts:
         config = configuration(connection)
         command.downgrade(config, "base")
         command.upgrade(config, header["revision"])
-        tables = {table.name: table for table in _tables(connection)}
+        tables = {table.name: table for table in _tables(connection, header["revision"])}
         lines = _lines(path)
         next(lines)
         for name, columns, count in header["tables"]:
@@ -98,11 +98,18 @@ def _moment(engine: Engine) -> Iterator[Connection]:
         yield connection
 
 
-def _tables(connection: Connection) -> list[Table]:
+def _tables(connection: Connection, revision: str) -> list[Table]:
     """As they are there, which may be those of an older cboc; who is referred to comes first."""
-    found = MetaData()
-    found.reflect(connection)
-    return [table for table in found.sorted_tables if table.name != VERSIONS]
+    found, own = MetaData(), _own(revision)
+    found.reflect(connection, only=lambda name, _: name in own)
+    return found.sorted_tables
+
+
+def _own(revision: str) -> set[str]:
+    """The names of cboc's tables at a revision: of those that a new database has there."""
+    with _opened("sqlite://") as engine, transaction(engine) as connection:
+        command.upgrade(configuration(connection), revision)
+        return set(inspect(connection).get_table_names()) - {VERSIONS}
 
 
 def _count(connection: Connection, table: Table) -> int:
@@ -110,7 +117,8 @@ def _count(connection: Connection, table: Table) -> int:
 
 
 def _is_used(connection: Connection) -> bool:
-    return revision_of(connection) is not None and any(_count(connection, table) for table in _tables(connection))
+    revision = revision_of(connection)
+    return revision is not None and any(_count(connection, table) for table in _tables(connection, revision))
 
 
 def _rows(connection: Connection, tables: list[Table]) -> Iterator[list[Any]]:
@@ -170,6 +178,11 @@ def _checked(path: Path) -> dict[str, Any]:
         )
     if header["revision"] not in revisions():
         raise CbocError(f"{path} is of cboc {header['cboc']}, whose tables this one does not know; install that one.")
+    strange = {name for name, _, _ in header["tables"]} - _own(header["revision"])
+    if strange:
+        raise CbocError(
+            f"{path} holds tables that are not cboc's: {', '.join(sorted(strange))}; back up again with this version."
+        )
     return header
 
 

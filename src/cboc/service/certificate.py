@@ -6,6 +6,7 @@ Whoever trusts it has to have it in hand: a site gets the file with its invitati
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
@@ -21,10 +22,18 @@ from cboc.errors import CbocError
 
 LIFETIME = timedelta(days=365)
 LONGEST_NAME = 64  # characters of a common name
+LONGEST_HOST = 253  # characters of a host's
+LABEL = r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)"  # between two dots
+HOST = re.compile(rf"({LABEL}\.)*(?!\d+$){LABEL}", re.ASCII)  # what ends in a number is a mistyped address
 
 
 def make(hosts: Sequence[str], certificate: Path, key: Path) -> None:
     """Write a certificate for these names or addresses, and its key, which only its owner may read."""
+    names = [_name(host) for host in hosts]
+    if certificate == key:
+        raise CbocError(
+            f"a certificate and its key are two files; {key} cannot be both: choose a name such as cboc.pem."
+        )
     for path in (certificate, key):
         if path.exists():
             raise CbocError(f"{path} exists already; move it away, or choose another name.")
@@ -39,7 +48,7 @@ def make(hosts: Sequence[str], certificate: Path, key: Path) -> None:
         .serial_number(x509.random_serial_number())
         .not_valid_before(now - timedelta(hours=1))  # for a clock that is a little behind
         .not_valid_after(now + LIFETIME)
-        .add_extension(x509.SubjectAlternativeName([_name(host) for host in hosts]), critical=False)
+        .add_extension(x509.SubjectAlternativeName(names), critical=False)
         .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
         .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         .sign(secret, hashes.SHA256())
@@ -55,7 +64,8 @@ def _name(host: str) -> x509.GeneralName:
         return x509.IPAddress(ip_address(host))
     except ValueError:
         pass
-    try:
-        return x509.DNSName(host)
-    except ValueError:
-        raise CbocError(f"a host is a name such as cboc.example.org or an address; '{host}' is neither.") from None
+    if len(host) > LONGEST_HOST or not HOST.fullmatch(host):
+        raise CbocError(
+            f"a host is a name such as cboc.example.org or an address such as 192.0.2.7; '{host}' is neither."
+        )
+    return x509.DNSName(host)

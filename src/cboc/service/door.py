@@ -13,7 +13,7 @@ from hashlib import sha256
 from secrets import token_urlsafe
 from typing import Any
 
-from sqlalchemy import Connection, Engine, Row, bindparam, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Engine, Row, bindparam, delete, insert, select, update
 
 from cboc.errors import CbocError
 from cboc.service.sql import glance, invites, sites, transaction
@@ -28,7 +28,9 @@ class NotAllowed(CbocError):
 
 
 def new_secret() -> str:
-    return token_urlsafe(32)
+    while (secret := token_urlsafe(32)).startswith("-"):  # a command line would take it for an option
+        pass
+    return secret
 
 
 def fingerprint(secret: str) -> str:
@@ -42,13 +44,17 @@ class Door:
         self._engine, self._clock = engine, clock
 
     def invite(self, study: str, site: str, lifetime: float = WEEK) -> str:
-        """A code for one site; one that was given before stays good until it is used or too old."""
+        """A code for one site; one that was given before and not used is good no more."""
         code = new_secret()
         row = {"code": fingerprint(code), "study": study, "site": site, "expires_at": self._clock() + lifetime}
         with self._engine.begin() as connection:
-            known = select(sites.c.site).where(sites.c.study == study, sites.c.site == site)
-            if connection.execute(known).scalar_one_or_none() is None:
+            known = select(sites.c.has_left).where(sites.c.study == study, sites.c.site == site)
+            has_left = connection.execute(known).scalar_one_or_none()
+            if has_left is None:
                 raise CbocError(f"there is no site '{site}' in a study '{study}' here.")
+            if has_left:
+                raise CbocError(f"site '{site}' has left study '{study}' for good; it cannot be invited again.")
+            connection.execute(delete(invites).where(_is_of(study, site), invites.c.token.is_(None)))
             connection.execute(insert(invites), row)
         return code
 
@@ -73,6 +79,9 @@ class Door:
             if connection.execute(select(sites.c.site).where(is_taken)).first() is not None:
                 raise NotAllowed("this token speaks for another site already; make a new one.")
             connection.execute(update(sites).where(is_site).values(mark))
+            if invite.token is None:  # none that was given before takes the site over; one given since stays good
+                is_other = _is_of(invite.study, invite.site) & (invites.c.code != invite.code)
+                connection.execute(delete(invites).where(is_other))
         return invite.study, invite.site
 
     def invited(self, code: str) -> tuple[str, str]:
@@ -101,5 +110,9 @@ class Door:
             is_site = (sites.c.study == study) & (sites.c.site == site)
             if connection.execute(update(sites).where(is_site).values(token=None)).rowcount == 0:
                 raise CbocError(f"there is no site '{site}' in a study '{study}' here.")
-            is_invited = (invites.c.study == study) & (invites.c.site == site)
-            connection.execute(invites.delete().where(is_invited))
+            connection.execute(delete(invites).where(_is_of(study, site)))
+
+
+def _is_of(study: str, site: str) -> ColumnElement[bool]:
+    """An invitation of this site."""
+    return (invites.c.study == study) & (invites.c.site == site)

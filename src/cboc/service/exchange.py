@@ -13,13 +13,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeVar
 
-from sqlalchemy import Engine, insert, select
+from sqlalchemy import Engine, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from cboc.errors import CbocError
 from cboc.messages import Design, Proposal
 from cboc.network.ledger import Ledger, Past
-from cboc.service.sql import LONGEST, sites, studies, transaction
+from cboc.service.sql import LONGEST, MOST_ROUNDS, sites, studies, transaction
 from cboc.service.store import SqlStore
 from cboc.study import RULES, Study
 
@@ -58,6 +58,14 @@ class Exchange:
         """Of all studies."""
         with transaction(self._engine, is_reading=True) as connection:
             return list(connection.execute(select(studies.c.study).order_by(studies.c.study)).scalars())
+
+    def allow(self, study: str, deadline: float | None) -> bool:
+        """From now on a round waits so long; whether that is new."""
+        wanted = studies.c.study == study
+        with transaction(self._engine) as connection:
+            before = connection.execute(select(studies.c.deadline).where(wanted)).scalar_one()
+            connection.execute(update(studies).where(wanted).values(deadline=deadline))
+        return before != deadline
 
     def study(self, name: str) -> Study:
         return self._asked(name, lambda ledger, _: ledger.study)
@@ -109,8 +117,14 @@ class Exchange:
 
 def _check(study: Study, deadline: float | None) -> None:
     for name in (study.name, *study.sites):
-        if len(name) > LONGEST or not name.isprintable():
-            raise CbocError(f"a name has up to {LONGEST} printable characters; {name[:LONGEST]!r} does not fit.")
+        if len(name) > LONGEST or not name.isprintable() or not name or name != name.strip():
+            raise CbocError(
+                f"a name has up to {LONGEST} printable characters, and no blank at either end; "
+                f"{name[:LONGEST]!r} does not fit."
+            )
+    for name, rounds in [("horizon", study.horizon), *study.budgets.items()]:
+        if rounds > MOST_ROUNDS:
+            raise CbocError(f"{name}: a coordinator runs up to {MOST_ROUNDS} rounds; these are {rounds}.")
     rule = study.agreement()["rule"]
     if isinstance(rule, str) and rule not in RULES:
         raise CbocError(f"a coordinator knows the rules {', '.join(RULES)} and fixed matrices; '{rule}' is none.")

@@ -117,7 +117,7 @@ class Overview:
         has_joined = select(sites.c.site).where(sites.c.study == name, sites.c.token.is_not(None))
         joined = set(connection.execute(has_joined).scalars())
         rounds = (~np.isnan(self._known[name].designs[: ledger.current, :, 0])).sum(axis=0).tolist()
-        standing = _attendances(ledger, is_late=closes_at is not None and now >= closes_at)
+        standing = _attendances(ledger, rounds, is_late=closes_at is not None and now >= closes_at)
         members = tuple(
             SiteOverview(site, site in joined, standing[site], attended, ledger.study.budget(site))
             for site, attended in zip(ledger.study.sites, rounds, strict=True)
@@ -150,14 +150,15 @@ def _stacked(ledger: Ledger, round: int) -> Array:  # (1, K, D)
     return X
 
 
-def _attendances(ledger: Ledger, *, is_late: bool) -> dict[str, Attendance]:
-    present, missing, left = set(ledger.store.proposals(ledger.current)), set(ledger.missing()), ledger.store.left()
+def _attendances(ledger: Ledger, rounds: list[int], *, is_late: bool) -> dict[str, Attendance]:
+    """Of every site, which has entered so many rounds."""
+    present, missing = set(ledger.store.proposals(ledger.current)), set(ledger.missing())
 
-    def one(site: str) -> Attendance:
+    def one(site: str, entered: int) -> Attendance:
         if site in present:
             return Attendance.IN
         if site in missing:
             return Attendance.LATE if is_late else Attendance.AWAITED
-        return Attendance.LEFT if site in left else Attendance.SPENT
+        return Attendance.SPENT if entered >= ledger.study.budget(site) else Attendance.LEFT
 
-    return {site: one(site) for site in ledger.study.sites}
+    return {site: one(site, entered) for site, entered in zip(ledger.study.sites, rounds, strict=True)}

@@ -22,15 +22,20 @@ from cboc.service.sql import LONGEST, logins, people, transaction
 
 SHORTEST = 10  # characters of a password
 LIFETIME = 12 * 3600.0  # seconds of a login
+TRIES, TRIES_AT_ALL = 5, 30  # a minute, from one address; for one person, from wherever they come
 AT_ONCE = 4  # passwords that are checked at the same time: each takes 64 MiB and a third of a second
 
 
 class People:
-    """The people of one database. Tries to log in are limited by person and by address, in every process by itself."""
+    """The people of one database. Tries to log in are limited, in every process by itself.
+
+    By address strictly, by person loosely: who mistypes somebody's name all day keeps only his own address waiting.
+    """
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
         self._engine, self._clock = engine, clock
-        self._hasher, self._limiter = PasswordHasher(), Limiter(clock)
+        self._by_address, self._by_person = Limiter(clock, TRIES), Limiter(clock, TRIES_AT_ALL)
+        self._hasher = PasswordHasher()
         self._places = BoundedSemaphore(AT_ONCE)
 
     def add(self, person: str, password: str) -> None:
@@ -57,12 +62,14 @@ class People:
 
     def log_in(self, person: str, password: str, address: str = "") -> str:
         """A cookie that is good for a while. `address` is where the try comes from."""
-        keys = (fingerprint(f"person {person}"), fingerprint(f"address {address}"))  # short, whatever came
-        self._limiter.count(*keys)
+        by_address, by_person = fingerprint(address), fingerprint(person)  # short, whatever came
+        self._by_address.count(by_address)  # first: what is refused here does not count for the person
+        self._by_person.count(by_person)
         known = self._kept(person) if _is_name(person) else None
         if not self._is_right(known, password):
             raise NotAllowed("this name and this password do not go together.")
-        self._limiter.excuse(*keys)
+        self._by_address.excuse(by_address)
+        self._by_person.excuse(by_person)
         cookie, now = new_secret(), self._clock()
         row = {"cookie": fingerprint(cookie), "person": person, "expires_at": now + LIFETIME}
         with transaction(self._engine) as connection:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import Any
 
 from sqlalchemy import (
     Boolean,
@@ -34,6 +36,7 @@ NAMES = {
     "pk": "pk_%(table_name)s",
 }
 LONGEST = 100  # characters of a name
+MOST_ROUNDS = 10**6
 LONGEST_HASH = 200  # characters of a password's hash
 DIGEST = 64  # characters of a SHA-256, as hexadecimal digits
 READING = {"is_reading": True}  # execution options of a transaction that writes nothing
@@ -96,17 +99,27 @@ logins = Table(
 
 def open_database(url: str) -> Engine:
     """A database by its URL; SQLite is told to lose nothing, and to let one writer at a time through."""
+    kind = "this"  # of the rest nothing is repeated: there may be a password in it
     try:
         parsed = make_url(url)
+        kind = f"'{parsed.drivername}'"
         engine = create_engine(parsed, pool_pre_ping=True)
-    except (ArgumentError, NoSuchModuleError, ImportError):
+    except (ArgumentError, NoSuchModuleError, ImportError, ValueError):
         raise CbocError(
-            f"a database is sqlite:///FILE.db or postgresql+psycopg://USER@HOST/NAME; '{url}' is neither."
+            f"a database is sqlite:///FILE.db or postgresql+psycopg://USER@HOST/NAME; {kind} is neither."
         ) from None
     if parsed.get_backend_name() == "sqlite":
+        event.listen(engine, "do_connect", _keep_private)
         event.listen(engine, "connect", _prepare)
         event.listen(engine, "begin", _begin)
     return engine
+
+
+def _keep_private(_: object, __: object, arguments: list[Any], options: dict[str, Any]) -> None:
+    """A new file is for its owner only, and so are the two that SQLite puts beside it; it would let everybody read."""
+    if not options.get("uri") and arguments[0] != ":memory:":
+        with suppress(OSError):  # it is there, or it cannot be: SQLite says so
+            os.close(os.open(arguments[0], os.O_CREAT | os.O_EXCL, 0o600))
 
 
 def _prepare(connection: object, _: object) -> None:

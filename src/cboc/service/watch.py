@@ -113,4 +113,5 @@ LOGGING = {
         "cboc.service": {"handlers": ["errors"], "level": "INFO", "propagate": False},
         "uvicorn": {"handlers": ["errors"], "level": "WARNING", "propagate": False},
     },
+    "root": {"handlers": ["errors"], "level": "WARNING"},  # whatever other libraries say
 }

@@ -7,10 +7,10 @@ from typing import Annotated, Any
 from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field
 
-from cboc.service.sql import LONGEST
+from cboc.service.sql import LONGEST, MOST_ROUNDS
 
 LARGEST = 64 * 1024  # bytes of a message
-MOST_ROUNDS, MOST_COORDINATES, LONGEST_SECRET = 10**6, 1000, 200
+MOST_COORDINATES, LONGEST_SECRET = 1000, 200
 
 Coordinate = Annotated[float, Field(ge=0.0, le=1.0, allow_inf_nan=False)]
 Point = Annotated[list[Coordinate], Field(min_length=1, max_length=MOST_COORDINATES)]

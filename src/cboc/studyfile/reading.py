@@ -32,6 +32,7 @@ STUDY_KEYS = (
 SITE_KEYS = (
     "name", "direction", "budget", "problem", "scale", "offset", "shift", "noise", "experiment", "data", "outcome",
 )  # fmt: skip
+OWN_KEYS = ("gate", "guide", "initial", "seed", "stop_below", "surrogate", "utility")  # of [study], in a simulation
 TABLE = Kind("a table", lambda value: isinstance(value, dict))
 TABLES = Kind("a list of tables", lambda value: isinstance(value, list) and all(isinstance(row, dict) for row in value))
 
@@ -156,6 +157,7 @@ class Terms:
 
     study: Study
     deadline: float | None  # seconds from a round's first proposal until it may close without the rest
+    left_out: tuple[str, ...] = ()  # settings of the file that every site chooses for itself
 
 
 def read_terms(path: str | Path) -> Terms:
@@ -167,7 +169,9 @@ def read_terms(path: str | Path) -> Terms:
     sources = {site: source for site, section in sites.items() if (source := _source(section, path.parent)) is not None}
     deadline = settings.get("deadline", DURATION, LONG)
     return Terms(
-        _study(settings, _space(top, settings, sources), sites), None if deadline == "none" else seconds(deadline)
+        _study(settings, _space(top, settings, sources), sites),
+        None if deadline == "none" else seconds(deadline),
+        tuple(key for key in OWN_KEYS if key in settings.values),
     )
 
 
