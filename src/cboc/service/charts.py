@@ -17,6 +17,7 @@ from cboc.study import Study
 Option = dict[str, Any]
 
 GRID = {"left": 4, "right": 4, "top": 4, "bottom": 4, "outerBoundsMode": "same", "outerBoundsContain": "all"}
+ROOMY = {**GRID, "right": 12, "top": 12}  # for points at the edge
 MOST_ROUNDS = 200  # the last ones: more cannot be told apart
 MOST_COLOURS = 10  # sites with a colour of their own
 FEW = 4  # sites whose names stand side by side
@@ -67,14 +68,7 @@ def path(study: Study, X: Array, parameter: int) -> Option:  # (rounds, K, D)
     unit = study.space.parameters[name].unit
     return {
         "animation": False,
-        "grid": {
-            "left": 4,
-            "right": 12,
-            "top": 12,
-            "bottom": 4,
-            "outerBoundsMode": "same",
-            "outerBoundsContain": "all",
-        },
+        "grid": ROOMY,
         "xAxis": {"type": "category", "data": list(range(first, len(X))), "boundaryGap": False},
         "yAxis": _axis(study.space.parameters[name]),
         "tooltip": {"renderMode": "richText", "formatter": f"{{a}}\nround {{b}}: {{c}} {unit}".rstrip()},
@@ -100,14 +94,7 @@ def plane(study: Study, X: Array) -> Option:  # (rounds, K, 2)
         series.append(_line(study, k, points))
     return {
         "animation": False,
-        "grid": {
-            "left": 4,
-            "right": 12,
-            "top": 12,
-            "bottom": 4,
-            "outerBoundsMode": "same",
-            "outerBoundsContain": "all",
-        },
+        "grid": ROOMY,
         "xAxis": _axis(x),
         "yAxis": _axis(y),
         "tooltip": {"renderMode": "richText", "formatter": "{a}\nround {b}: {c}"},

@@ -98,7 +98,7 @@ class Overview:
     def matrix(self, name: str, round: int) -> tuple[Study, Array]:  # (K, K)
         """The study, and W of a closed round."""
         with transaction(self._engine, is_reading=True) as connection:
-            ledger = self._ledger(connection, name)
+            ledger, _ = self._ledger(connection, name)
             if not 0 <= round < ledger.current:
                 raise CbocError(f"round {round} of study '{name}' is not closed.")
             return ledger.study, ledger.matrix(round)
@@ -106,39 +106,35 @@ class Overview:
     def designs(self, name: str) -> tuple[Study, Array]:  # (rounds closed, K, D)
         """The study, and what was proposed in its closed rounds, in the unit cube; NaN where a site was absent."""
         with transaction(self._engine, is_reading=True) as connection:
-            ledger = self._ledger(connection, name)
+            ledger, _ = self._ledger(connection, name)
             return ledger.study, self._known[name].designs[: ledger.current]
 
     def _seen(self, connection: Connection, name: str) -> StudyOverview:
-        ledger, now = self._ledger(connection, name), self._clock()
-        clock = select(studies.c.deadline, studies.c.opened_at).where(studies.c.study == name)
-        deadline, opened_at = connection.execute(clock).one()
-        closes_at = None if deadline is None or opened_at is None else opened_at + deadline
+        (ledger, store), now = self._ledger(connection, name), self._clock()
         has_joined = select(sites.c.site).where(sites.c.study == name, sites.c.token.is_not(None))
         joined = set(connection.execute(has_joined).scalars())
         rounds = (~np.isnan(self._known[name].designs[: ledger.current, :, 0])).sum(axis=0).tolist()
-        standing = _attendances(ledger, rounds, is_late=closes_at is not None and now >= closes_at)
+        standing = _attendances(ledger, rounds, is_late=store.closes_at is not None and now >= store.closes_at)
         members = tuple(
             SiteOverview(site, site in joined, standing[site], attended, ledger.study.budget(site))
             for site, attended in zip(ledger.study.sites, rounds, strict=True)
         )
-        return StudyOverview(ledger.study, ledger.current, members, deadline, closes_at, now)
+        return StudyOverview(ledger.study, ledger.current, members, store.deadline, store.closes_at, now)
 
-    def _ledger(self, connection: Connection, name: str) -> Ledger:
+    def _ledger(self, connection: Connection, name: str) -> tuple[Ledger, SqlStore]:
         """The ledger of a study; rounds that closed since the last look are read, the others are known."""
         store = SqlStore(connection, name, is_reading=True)
-        known = self._known.get(name) or _agreed(connection, name)
+        known = self._known.get(name) or _agreed(store)
         ledger = Ledger(known.study, store, known.past)
         ledger.expected()  # reads the rewards
         new = [_stacked(ledger, round) for round in range(len(known.designs), ledger.current)]
         if new or name not in self._known:
             self._known[name] = Known(known.study, ledger.past, np.concatenate([known.designs, *new]))
-        return ledger
+        return ledger, store
 
 
-def _agreed(connection: Connection, name: str) -> Known:
-    agreement = connection.execute(select(studies.c.agreement).where(studies.c.study == name)).scalar_one()
-    study = Study.from_agreement(json.loads(agreement))
+def _agreed(store: SqlStore) -> Known:
+    study = Study.from_agreement(json.loads(store.agreement))
     K, D = len(study.sites), study.space.dimension
     return Known(study, None, np.empty((0, K, D)))
 

@@ -80,7 +80,7 @@ class SqlStore:
             raise CbocError(f"there is no study '{study}' here.")
         self._closed: int = row.rounds_closed
         self.opened_at: float | None = row.opened_at  # with the first proposal of the open round
-        self._deadline: float | None = row.deadline
+        self.deadline: float | None = row.deadline  # seconds after that
         self._left = frozenset(self._execute(LEFT).scalars())  # after the lock: together they would see what was before
         self._read: dict[int, Proposals] = {}
 
@@ -116,7 +116,7 @@ class SqlStore:
     @property
     def closes_at(self) -> float | None:
         """When the open round may close without the rest; None: not before all are in."""
-        return None if self.opened_at is None or self._deadline is None else self.opened_at + self._deadline
+        return None if self.opened_at is None or self.deadline is None else self.opened_at + self.deadline
 
     def open(self, at: float) -> None:
         """The first proposal of a round sets its clock."""

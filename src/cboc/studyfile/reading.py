@@ -120,11 +120,7 @@ def template() -> str:
 def read(path: str | Path) -> StudyFile:
     """The study of a TOML file; paths in it start from its folder."""
     path = Path(path)
-    top = _load(path)
-    settings = _settings(top)
-    sites = _sites(top)
-    sources = {site: source for site, section in sites.items() if (source := _source(section, path.parent)) is not None}
-    space = _space(top, settings, sources)
+    settings, sites, sources, space = _parts(path)
     directions = {
         site: cast(Direction, section.choose("direction", get_args(Direction))) for site, section in sites.items()
     }
@@ -162,14 +158,10 @@ class Terms:
 
 def read_terms(path: str | Path) -> Terms:
     """The terms of a TOML file. What it says of directions, data and experiments is not looked at."""
-    path = Path(path)
-    top = _load(path)
-    settings = _settings(top)
-    sites = _sites(top)
-    sources = {site: source for site, section in sites.items() if (source := _source(section, path.parent)) is not None}
+    settings, sites, _, space = _parts(Path(path))
     deadline = settings.get("deadline", DURATION, LONG)
     return Terms(
-        _study(settings, _space(top, settings, sources), sites),
+        _study(settings, space, sites),
         None if deadline == "none" else seconds(deadline),
         tuple(key for key in OWN_KEYS if key in settings.values),
     )
@@ -193,6 +185,14 @@ def _is_duration(value: Any) -> bool:
 UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 LONG = "7 d"  # a site that is gone for good holds up nobody for ever
 DURATION = Kind('a time such as "36 h" or "7 d", or "none"', _is_duration)
+
+
+def _parts(path: Path) -> tuple[Section, dict[str, Section], dict[str, Source], Space]:
+    """[study], the sites' sections, where their outcomes come from, and the parameters."""
+    top = _load(path)
+    settings, sites = _settings(top), _sites(top)
+    sources = {site: source for site, section in sites.items() if (source := _source(section, path.parent)) is not None}
+    return settings, sites, sources, _space(top, settings, sources)
 
 
 def _load(path: Path) -> Section:
