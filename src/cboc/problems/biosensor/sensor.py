@@ -1,0 +1,109 @@
+"""The paper's biosensor in numbers, in SI units: a channel, what happens in it, and the sample that is sent through."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from enum import Enum
+from math import exp, inf, isfinite, pi, sqrt
+from typing import Any
+
+from cboc.errors import CbocError
+
+MILLI, MICRO, NANOMOLAR = 1e-3, 1e-6, 1e-6  # of a metre, of a metre, and 1 nmol/l in mol/m³
+MINUTE = 60.0
+DELAY = 4.0  # the pulse is centred so many of its widths after the start: the first sample is exp(-8) of the peak
+
+
+def _check(value: Any, may_be_zero: tuple[str, ...] = ()) -> None:
+    """Every number of a frozen dataclass is positive."""
+    for entry in fields(value):
+        number = getattr(value, entry.name)
+        if not isinstance(number, int | float):
+            continue
+        if not (number > 0.0 or (number == 0.0 and entry.name in may_be_zero)):
+            sign = "zero or a positive number" if entry.name in may_be_zero else "a positive number"
+            raise CbocError(f"the {entry.name} of a {type(value).__name__.lower()} is {sign}; {number!r} came.")
+
+
+@dataclass(frozen=True)
+class Channel:
+    """A rectangle with the sensor on its floor, which begins at x = 0."""
+
+    height: float = 1 * MILLI  # H
+    sensor: float = 1 * MILLI  # L
+    before: float = 3 * MILLI  # from the inlet to the sensor
+    after: float = 2 * MILLI  # from the sensor to the outlet
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+
+@dataclass(frozen=True)
+class Chemistry:
+    """The analyte in water, and how it binds: θ' = k_on c (1 - θ) - k_off θ."""
+
+    diffusivity: float = 1e-11  # D, m²/s
+    binding: float = 1e3  # k_on, m³/mol/s: 1e6 l/mol/s
+    release: float = 1e-3  # k_off, 1/s
+    viscosity: float = 1e-6  # ν, m²/s: water
+
+    def __post_init__(self) -> None:
+        _check(self, may_be_zero=("release",))
+
+
+class Reading(Enum):
+    """The paper's pulse has "integral value of unity" and no unit of time; see docs/decisions/biosensor.md."""
+
+    MINUTES = MINUTE
+    SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What is injected: a Gaussian pulse c_in T/(σ √2π) exp(-(t - 4σ)²/2σ²), as far as the stock is that strong."""
+
+    concentration: float = 1 * NANOMOLAR  # c_in, mol/m³
+    reading: Reading = Reading.MINUTES  # T
+    stock: float = inf  # the strongest there is, mol/m³
+
+    def __post_init__(self) -> None:
+        _check(self)
+
+    def at(self, t: float, width: float) -> float:
+        """c at the inlet."""
+        return min(self._peak(width) * exp(-0.5 * (t / width - DELAY) ** 2), self.stock)
+
+    def strongest(self, width: float) -> float:
+        return min(self._peak(width), self.stock)
+
+    def _peak(self, width: float) -> float:
+        return self.concentration * self.reading.value / (width * sqrt(2 * pi))
+
+
+@dataclass(frozen=True)
+class Sensor:
+    """Everything that an engineer does not choose."""
+
+    channel: Channel = field(default_factory=Channel)
+    chemistry: Chemistry = field(default_factory=Chemistry)
+    sample: Sample = field(default_factory=Sample)
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Everything that an engineer does choose: the paper's x1, x2, x3."""
+
+    inflow: float  # u_in, m/s
+    receptors: float  # ρ_s, mol/m²
+    width: float  # of the pulse, s: the paper's GP_std is in minutes
+
+    def __post_init__(self) -> None:
+        _check(self)
+        if not all(isfinite(number) for number in (self.inflow, self.receptors, self.width)):
+            raise CbocError(f"inflow, receptors and width of a setting are finite; {self} came.")
+
+
+def layer(sensor: Sensor, inflow: float) -> float:
+    """How thin the depleted layer above the sensor is: δ = (D L / (6 u_in / H))^(1/3), after Lévêque."""
+    shear = 6.0 * inflow / sensor.channel.height
+    return float((sensor.chemistry.diffusivity * sensor.channel.sensor / shear) ** (1 / 3))
