@@ -6,9 +6,9 @@
     θ_t = k_on c (1 - θ) - k_off θ
 
 Q2 elements, Galerkin, convection in conservative form: what one element loses another finds. u is the curl of a stream
-function in the same space, so that ∇·u = 0 holds exactly. θ lives in the nodes on the sensor, whose integral is Simpson's.
-A step of BDF2 is linear but for those few nodes: with A the matrix of the linear part, G = A⁻¹ restricted to the sensor,
-and q the flux that binds,
+function in the same space, so that ∇·u = 0 holds exactly. θ lives in the nodes on the sensor, and integrals over it are
+Simpson's. A step of BDF2 is linear but for those few nodes: with A the matrix of the linear part, G = A⁻¹ restricted to
+the sensor, and q the flux that binds,
 
     c = A⁻¹ r - A⁻¹ q(c),    so that on the sensor    c + G q(c) = (A⁻¹ r),
 
