@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cboc.bench import engines, paper, report, sheet, theory, tuning
+from cboc.bench import casestudy, engines, paper, report, sheet, theory, tuning
+from cboc.bench.casesheet import case_sheets
 from cboc.bench.illustration import illustrate
 from cboc.bench.job import Job, Row, knows_trouble, work
 from cboc.bench.methods import METHODS, SURROGATES
@@ -62,6 +63,10 @@ Methods = Annotated[
 Surrogates = Annotated[
     list[str] | None,
     typer.Option("--surrogate", help=f"Only this one; may be repeated. {', '.join(SURROGATES)}"),
+]
+Setups = Annotated[
+    list[str] | None,
+    typer.Option("--setup", help=f"Only this one; may be repeated. {', '.join(casestudy.SETUPS)}", show_default="all"),
 ]
 Quick = Annotated[
     bool, typer.Option("--quick", help="A smoke run: few rows, few methods, two seeds unless `--seeds` says more.")
@@ -186,14 +191,46 @@ def theory_command(
 
 
 @app.command()
+def biosensor(
+    out: Out = "runs/bench-biosensor",
+    setup: Setups = None,
+    seeds: SomeSeeds = None,
+    method: Methods = None,
+    quick: Quick = False,
+    workers: Workers = None,
+    engine: Engine = "local",
+    address: Address = None,
+) -> None:
+    """The paper's case study: biosensors designed by finite-element simulations, together and alone.
+
+    `paper`: three sites with the paper's sensor and ten rounds, its Fig. 8; the optimum is a known corner of the box.
+    `labs`: six labs, constructed, whose channels, chemistry, costs and stocks differ. `trouble`: the same with slow
+    labs and simulations that fail. Each with the leader's rule, as in the paper's study, with the library's default,
+    and alone. A simulation takes about a second; `--quick` is the first of the three with two seeds.
+
+    Example: `cboc bench biosensor --quick`
+    """
+    directory = _directory(out)
+    setups = setup or (["paper"] if quick else list(casestudy.SETUPS))
+    methods = method or casestudy.METHODS_SHOWN
+    repeated = _seeds(seeds or (QUICK_SEEDS if quick else ALL_SEEDS))
+    jobs = [casestudy.Attempt(name, one, seed) for seed in repeated for name in setups for one in methods]
+    results = _accounts(directory)
+    _run(casestudy.attempt, jobs, results, engine, workers, address)
+    _report_biosensor(results.rows.values(), directory)
+
+
+@app.command()
 def show(directory: Annotated[Path, typer.Argument(help="A directory of results.")]) -> None:
     """Tables and pictures of all that is there, running nothing but the illustration of Sec. 5.2.
 
     Example: `cboc bench show evidence`
     """
-    rows, courses = _kept(directory)
+    rows, courses, accounts = _kept(directory)
     if courses.rows:
         _report_theory(courses.rows.values(), directory)
+    if accounts.rows:
+        _report_biosensor(accounts.rows.values(), directory)
     if rows.rows:
         summary = Summary(rows.rows.values())
         for write in _reports(rows.rows, summary):
@@ -211,14 +248,15 @@ def verify(
 
     Example: `cboc bench verify evidence`
     """
-    found, courses = _kept(directory)
+    found, courses, accounts = _kept(directory)
     differing = [
         *_differing(work, found, rows, seed, workers),
         *_differing(theory.inquire, courses, rows, seed, workers),
+        *_differing(casestudy.attempt, accounts, rows, seed, workers),
     ]
     for name in differing:
         typer.echo(f"differs: {name}")
-    count = min(rows, len(found.rows)) + min(rows, len(courses.rows))
+    count = sum(min(rows, len(kept.rows)) for kept in (found, courses, accounts))
     typer.echo(f"{count - len(differing)} of {count} rows are the same bit for bit.")
     if differing and not found.is_at_home:
         notes.print(f"{directory} was begun with other libraries than those here, which may round differently.")
@@ -301,11 +339,17 @@ def _courses(directory: Path) -> Results[theory.Inquiry, theory.Course]:
     return Results(directory, theory.Course, "theory")
 
 
-def _kept(directory: Path) -> tuple[Results[Job, Row], Results[theory.Inquiry, theory.Course]]:
-    rows, courses = _rows(directory), _courses(directory)
-    if not rows.rows and not courses.rows:
+def _accounts(directory: Path) -> Results[casestudy.Attempt, casestudy.Account]:
+    return Results(directory, casestudy.Account, "biosensor")
+
+
+def _kept(
+    directory: Path,
+) -> tuple[Results[Job, Row], Results[theory.Inquiry, theory.Course], Results[casestudy.Attempt, casestudy.Account]]:
+    rows, courses, accounts = kept = _rows(directory), _courses(directory), _accounts(directory)
+    if not any((rows.rows, courses.rows, accounts.rows)):
         raise CbocError(f"{directory} holds no results; `cboc bench paper --out {directory}` makes some.")
-    return rows, courses
+    return kept
 
 
 def _reports(jobs: Iterable[Job], summary: Summary) -> list[Report]:
@@ -324,6 +368,12 @@ def _report_theory(courses: Iterable[theory.Course], out: Path) -> None:
     courses = theory.in_order(courses)
     _show(out, "theory", [report.theory_sheet(courses)])
     _draw({"theory": partial(evidence.theory, courses)}, out)
+
+
+def _report_biosensor(accounts: Iterable[casestudy.Account], out: Path) -> None:
+    accounts = sorted(accounts, key=lambda account: account.job)
+    _show(out, "biosensor", case_sheets(accounts))
+    _draw({"biosensor": partial(evidence.casestudy, accounts)}, out)
 
 
 def _report_paper(summary: Summary, out: Path) -> None:

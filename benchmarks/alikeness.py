@@ -1,0 +1,145 @@
+"""How alike do problems have to be? The gain over working alone, against how far apart the sites' optima are.
+
+    python benchmarks/alikeness.py            run what is missing in results/alikeness.jsonl, then the table
+    python benchmarks/alikeness.py --show     the table alone
+
+Ten sites, each with a1 f(x + a3) + a2 where a3 is drawn for every site and every dimension from N(0, s²), s a share of the
+width of the box, and the common optimum at a random place; at the end, optima with nothing in common. Sixty rounds, the
+default surrogate. `docs/draw.py` makes the picture of docs/should-we-collaborate.md from it.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cboc.baselines.case import Case
+from cboc.bench.engines import engine
+from cboc.bench.job import Job, measure
+from cboc.bench.methods import METHODS
+from cboc.bench.scenario import INITIAL, Scenario
+from cboc.cli.bar import bar
+from cboc.data import Dataset
+from cboc.metrics import paired
+from cboc.problems.problem import Problem, heterogeneous
+from cboc.problems.sites import displaced, unrelated
+from cboc.problems.synthetic import problem
+from cboc.strategy import default
+
+RESULTS = Path(__file__).parent / "results" / "alikeness.jsonl"
+SEEDS = range(10)
+SITES, ROUNDS = 10, 60
+PROBLEMS = ("levy-4", "ackley-4")
+SHARES = (0.0, 0.02, 0.05, 0.1, 0.2, inf)  # s; at last, nothing in common
+COMPARED = ("individual", "cboc-u", "cboc")
+
+
+@dataclass(frozen=True)
+class Task:
+    problem: str
+    share: float
+    method: str
+    seed: int
+
+
+def problems(task: Task) -> list[Problem]:
+    """Every site's version; the same for every method, and the same common optimum for every share."""
+    rng = np.random.default_rng([task.seed, 0])
+    published = problem(task.problem)
+    if task.share == inf:
+        return unrelated(published, SITES, rng)
+    common = displaced(published, rng)
+    scales, offsets, _ = common.heterogeneity.draw(SITES, rng).T.tolist()
+    width = common.box[1] - common.box[0]
+    shifts = task.share * width * rng.standard_normal((SITES, len(width)))
+    sites = [heterogeneous(common, a1, a2, a3) for a1, a2, a3 in zip(scales, offsets, shifts, strict=True)]
+    return [replace(site, name=f"{site.name}#{k}") for k, site in enumerate(sites)]
+
+
+def work(task: Task) -> dict[str, Any]:
+    sites = problems(task)
+    case = Case(tuple(sites), (), ROUNDS, task.seed, default())
+    D = case.space.dimension
+    designs = [np.random.default_rng([task.seed, 1, k]).random((INITIAL * D, D)) for k in range(SITES)]
+    initial = [Dataset(X, [case.experiment(k, x) for x in X]) for k, X in enumerate(designs)]
+    case = replace(case, initial=tuple(initial))
+    ran = METHODS[task.method](case)
+    job = Job(Scenario(task.problem, SITES, rounds=ROUNDS), "default", task.method, task.seed)
+    row = measure(job, case, ran)
+    share = None if task.share == inf else task.share
+    return {
+        "problem": task.problem,
+        "share": share,
+        "method": task.method,
+        "seed": task.seed,
+        "area": list(row.area),
+        "final": list(row.final),
+    }
+
+
+def kept() -> Iterator[dict[str, Any]]:
+    if RESULTS.exists():
+        yield from (json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines())
+
+
+def done() -> dict[Task, dict[str, Any]]:
+    return {
+        Task(row["problem"], inf if row["share"] is None else row["share"], row["method"], row["seed"]): row
+        for row in kept()
+    }
+
+
+def table() -> None:
+    rows = done()
+    for name in PROBLEMS:
+        print(f"\n{name}: area and final Gap minus alone, {SITES} sites, {ROUNDS} rounds, 95 % intervals")
+        print("optima apart".ljust(16) + "".join(method.rjust(40) for method in COMPARED[1:]))
+        for share in SHARES:
+            line = ("anywhere" if share == inf else f"{100 * share:g} % of box").ljust(16)
+            for method in COMPARED[1:]:
+                line += "  ".join(gain(rows, name, share, method, what) for what in ("area", "final")).rjust(40)
+            print(line)
+
+
+def gain(rows: dict[Task, dict[str, Any]], name: str, share: float, method: str, what: str) -> str:
+    means = [
+        [np.mean(rows[task][what]) for task in (Task(name, share, m, seed) for m in (method, "individual"))]
+        for seed in SEEDS
+        if {Task(name, share, m, seed) for m in (method, "individual")} <= rows.keys()
+    ]
+    if len(means) < 2:
+        return "-"
+    pair = paired(*np.array(means).T)
+    return f"{pair.difference:+.3f} ± {pair.margin:.3f}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--show", action="store_true", help="run nothing")
+    parser.add_argument("--workers", type=int, help="processes")
+    asked = parser.parse_args()
+    if not asked.show:
+        every = [Task(p, s, m, seed) for seed in SEEDS for p in PROBLEMS for s in SHARES for m in COMPARED]
+        have = done()
+        tasks = [task for task in every if task not in have]
+        with bar(len(tasks)) as advance, RESULTS.open("a", encoding="utf-8") as file:
+            for task, row in engine("local", asked.workers)(work, tasks):
+                file.write(json.dumps(row) + "\n")
+                file.flush()
+                advance(f"{task.problem}, {task.share}, {task.method}, seed {task.seed}", 1)
+    table()
+
+
+if __name__ == "__main__":
+    main()
