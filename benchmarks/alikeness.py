@@ -3,9 +3,9 @@
     python benchmarks/alikeness.py            run what is missing in results/alikeness.jsonl, then the table
     python benchmarks/alikeness.py --show     the table alone
 
-Ten sites, each with a1 f(x + a3) + a2 where a3 is drawn for every site and every dimension from N(0, s²), s a share of the
-width of the box, and the common optimum at a random place; at the end, optima with nothing in common. Sixty rounds, the
-default surrogate. `docs/draw.py` makes the picture of docs/should-we-collaborate.md from it.
+Ten sites, each with a1 f(x + a3) + a2 where a3 is drawn for every site and every dimension from N(0, s²), s a share of
+the width of the box, and the common optimum at a random place; at the end, optima with nothing in common. Sixty rounds,
+the default surrogate. `docs/draw.py` makes the picture of docs/should-we-collaborate.md from it.
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ def work(task: Task) -> dict[str, Any]:
     case = Case(tuple(sites), (), ROUNDS, task.seed, default())
     D = case.space.dimension
     designs = [np.random.default_rng([task.seed, 1, k]).random((INITIAL * D, D)) for k in range(SITES)]
-    initial = [Dataset(X, [case.experiment(k, x) for x in X]) for k, X in enumerate(designs)]
+    initial = [
+        Dataset(X, [case.experiment(k, x) for x in X], direction=sites[k].direction) for k, X in enumerate(designs)
+    ]
     case = replace(case, initial=tuple(initial))
     ran = METHODS[task.method](case)
     job = Job(Scenario(task.problem, SITES, rounds=ROUNDS), "default", task.method, task.seed)

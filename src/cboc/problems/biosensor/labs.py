@@ -75,7 +75,7 @@ LABS = (
     Lab(0.90, 1.5e-11, 0.7e3, 2.0e-3, 0.70, 0.32, best=(4.0e-3, 1.2)),
     Lab(1.00, 0.9e-11, 1.0e3, 1.2e-3, 0.45, 0.22, best=(5.0e-3, 1.6)),
 )
-"""Constructed: no real labs stand behind them. Chosen so that their optima differ, with inflow and pulse inside the box."""
+"""Constructed: no real labs stand behind them. Chosen so that their optima differ, inflow and pulse inside the box."""
 
 
 def labs(numerics: Numerics = REFERENCE) -> list[Problem]:
