@@ -117,6 +117,116 @@ def test_a_failed_trial_counts_as_a_failure_and_may_be_told_later():
         x.fail(trial)
 
 
+def test_failing_again_keeps_the_first_reason_unless_another_is_given():
+    x, _ = make()
+    trial = x.fail(x.ask(), "the pump stopped")
+    assert x.fail(trial).note == "the pump stopped"
+    assert x.fail(trial, "it was the valve").note == "it was the valve"
+
+
+def test_a_failure_counts_at_the_design_that_was_really_run():
+    x, _ = make()
+    trial = x.fail(x.ask(), ran={"a": 0.25, "b": 2.5})
+    assert trial.executed == (0.25, 0.75) and trial.note == "another design was run"
+    assert x.fail(trial).executed == (0.25, 0.75)
+
+
+class Unreliable:
+    """A disk that is full once in a while."""
+
+    def __init__(self):
+        self.rows, self.is_full = {}, False
+
+    def __call__(self, trial):
+        if self.is_full:
+            self.is_full = False
+            raise OSError("no space left")
+        self.rows[trial.number] = trial
+
+
+@pytest.mark.parametrize("act", [lambda x, t: x.tell(t, 2.0), lambda x, t: x.fail(t), lambda x, t: x.abandon(t)])
+def test_what_could_not_be_saved_has_not_happened_and_is_done_again(act):
+    disk = Unreliable()
+    (x,) = make(("x",), site_options={"save": disk})
+    trial = x.ask()
+    disk.is_full = True
+    with pytest.raises(OSError, match="no space left"):
+        act(x, trial)
+    assert x.trials == [trial] and disk.rows[0] == trial
+    assert act(x, trial) == x.trials[0] == disk.rows[0] != trial
+
+
+@pytest.mark.parametrize("initial", [0, 4])
+def test_no_design_is_handed_in_or_run_that_could_not_be_saved(initial):
+    disk = Unreliable()
+    x, _ = make(initial=initial, site_options={"save": disk})
+    disk.is_full = True
+    with pytest.raises(OSError, match="no space left"):
+        x.propose()
+    assert x.trials == [] and x.network.missing() == ["x", "y"]
+    x.propose()
+    assert x.trials == list(disk.rows.values())
+
+
+def test_an_agreed_design_that_could_not_be_saved_is_agreed_on_again():
+    disk = Unreliable()
+    x, y = make(initial=0, site_options={"save": disk})
+    x.propose(), y.propose()
+    disk.is_full = True
+    with pytest.raises(OSError, match="no space left"):
+        x.ask()
+    assert x.trials[0].status == Status.PROPOSED
+    assert x.ask() == x.trials[0] and x.trials[0].status == Status.PENDING
+
+
+def test_a_twin_changes_nothing_of_the_site():
+    saved = []
+    (x,) = make(("x",), site_options={"save": saved.append})
+    trial = x.ask()
+    x.twin().tell(trial, 1.0)
+    assert x.trials == [trial] == saved and len(x.dataset) == 0
+
+
+def test_a_trial_by_its_number():
+    (x,) = make(("x",))
+    with pytest.raises(CbocError, match="has asked for no trial 0; it has asked for none yet"):
+        x.trial(0)
+    assert x.ask() == x.trial(0)
+    for number in (1, -1):
+        with pytest.raises(CbocError, match=f"has asked for no trial {number}; its last is 0"):
+            x.trial(number)
+
+
+def test_a_round_that_is_open_with_a_proposal_of_another_file_is_waited_for():
+    """A copy of the site's file that is in use elsewhere, or the file of before that was lost."""
+    x, y = make(initial=0)
+    x.propose()
+    again = Site(x.study, "x", x.network, direction="minimise", initial=0, seed=2)
+    with pytest.raises(Waiting, match="Is a copy of this site's file in use on another computer"):
+        again.ask()
+    y.propose()
+    with pytest.raises(Waiting, match="round 1 is still open"):
+        again.ask()
+    y.tell(y.ask(), 1.0)
+    y.propose()
+    assert again.ask().round == 1
+
+
+class Deaf:
+    """A coordinator that knows the site no more."""
+
+    def leave(self, _):
+        raise CbocError("this token is unknown or was revoked.")
+
+
+def test_who_has_finished_is_finished_whatever_the_coordinator_says():
+    (x,) = make(("x",), horizon=1, initial=0)
+    x.tell(x.ask(), 1.0)
+    x.network = Deaf()
+    with pytest.raises(Finished, match="1 of 1 rounds"):
+        x.ask()
+
+
 def test_an_abandoned_trial_is_never_told():
     x, _ = make()
     trial = x.abandon(x.ask())

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass, replace
 from math import exp, isfinite, isnan
 from typing import Any, cast
@@ -36,11 +37,16 @@ from cboc.utility.utility import Utility
 
 LARGEST = 700.0  # whose exponential is still a number
 TRIES = 5  # to hand a proposal in while rounds close meanwhile
+OTHER = "another design was run"  # a trial's note
 Outcome = float | tuple[float, float]  # y, or (mean, standard error)
 
 
 class Waiting(CbocError):
     """The round is still open; ask again when the others have proposed."""
+
+
+class Taken(Waiting):
+    """The round is open with another proposal of this site."""
 
 
 class Finished(CbocError):
@@ -56,7 +62,7 @@ class Site:
     proposals, where the study shares them. `stop_below` ends the site's part when its largest utility falls below it
     (the theory's kappa; 0 is never). With `goes_on_alone` it runs its own proposals while nobody answers, instead of
     raising `Unreachable`. `trials` continues where an earlier process stopped; `save` is called with every trial that
-    changes.
+    changes, before it counts.
     """
 
     def __init__(
@@ -161,6 +167,19 @@ class Site:
         is_stopped = bool(self.trials) and self.trials[-1].status == Status.STOPPED
         return is_stopped or self.rounds >= self.study.budget(self.name)
 
+    def trial(self, number: int) -> Trial:
+        """One that was asked for, by its number."""
+        if not 0 <= number < len(self.trials):
+            last = f"its last is {len(self.trials) - 1}" if self.trials else "it has asked for none yet"
+            raise CbocError(f"site '{self.name}' has asked for no trial {number}; {last}.")
+        return self.trials[number]
+
+    def twin(self) -> Site:
+        """A copy that saves nothing: on it a mistake is found before anything has happened."""
+        twin = copy(self)
+        twin.trials, twin._save = list(self.trials), None
+        return twin
+
     @property
     def _open(self) -> Trial | None:
         """The trial that is proposed or to be run, if there is one."""
@@ -193,7 +212,7 @@ class Site:
                 )
             trial = self._initial_trial() if len(self.trials) < self.initial else self._proposed_trial()
         if trial.status == Status.STOPPED:
-            self.network.leave(self.name)
+            self._say_goodbye()
             raise Finished(f"site '{self.name}' stops: its largest utility fell below {self.stop_below:g}.")
         return self._hand_in(trial) if trial.status == Status.PROPOSED else trial
 
@@ -274,8 +293,11 @@ class Site:
         return max((t.round + 1 for t in self.trials if t.round is not None), default=0)
 
     def _say_goodbye(self) -> None:
-        """The others may not know of all its rounds, those spent alone for instance, and would wait for this site."""
-        with suppress(Unreachable):
+        """The others may not know of all its rounds, those spent alone for instance, and would wait for this site.
+
+        A courtesy: whoever does not hear it, or knows the site no more, changes nothing about its having finished.
+        """
+        with suppress(CbocError):
             self.network.leave(self.name)
 
     def _hand_in(self, trial: Trial) -> Trial:
@@ -286,14 +308,22 @@ class Site:
             except RoundClosed as closed:
                 trial = self._keep(replace(trial, round=closed.current))
             except Final:
-                if not any(t.round == trial.round for t in self.trials[: trial.number]):
-                    raise
-                raise Waiting(f"round {trial.round} is open with what this site proposed for it before.") from None
+                raise Taken(self._proposed_before(trial)) from None
             else:
                 return trial
         raise CbocError(
             f"site '{self.name}' has proposed {TRIES} times, each time for the round that was said to be open, and was "
             "too late each time; ask again later, and if that does not help, ask who runs the coordinator."
+        )
+
+    def _proposed_before(self, trial: Trial) -> str:
+        """By an earlier trial, which was then run alone; or by another file: a lost one, or a copy that is in use."""
+        if any(t.round == trial.round for t in self.trials[: trial.number]):
+            return f"round {trial.round} is open with what this site proposed for it before."
+        return (
+            f"round {trial.round} is open with another design that site '{self.name}' proposed for it. "
+            "Is a copy of this site's file in use on another computer? Only one may be. "
+            "Otherwise ask again when the round has closed."
         )
 
     def proposal(self, trial: Trial) -> Proposal:
@@ -365,15 +395,16 @@ class Site:
             executed=tuple(executed.tolist()),
             y=mean,
             sem=sem,
-            note="" if ran is None else "another design was run",
+            note="" if ran is None else OTHER,
         )
         if known.status == Status.COMPLETE:
             if (known.y, known.sem) == (mean, sem) and (ran is None or known.executed == told.executed):
                 return known
             if not is_correction:
                 raise CbocError(
-                    f"trial {trial.number} of '{self.name}' was told {known.y:g} already; {mean:g} came now. "
-                    "If that was a mistake, say that this is a correction."
+                    f"trial {trial.number} of '{self.name}' was told {known.y:g} already; {mean:g} came now. If that "
+                    f"was a mistake, correct it: cboc tell {mean:g} --trial {trial.number} --again, or "
+                    "is_correction=True in Python."
                 )
             told = replace(
                 told, note=f"corrected, it was {known.y:g}", executed=told.executed if ran else known.executed
@@ -381,15 +412,28 @@ class Site:
         self._refuse_abandoned(known)
         return self._keep(told)
 
-    def fail(self, trial: Trial, reason: str = "") -> Trial:
-        """The experiment gave no result. Its design counts as a bad one; `tell` it later if a repeat succeeds."""
+    def fail(self, trial: Trial, reason: str = "", *, ran: Mapping[str, Any] | None = None) -> Trial:
+        """The experiment gave no result. Its design counts as a bad one; `tell` it later if a repeat succeeds.
+
+        `ran` is the design if another one was run. Said again without a reason or a design, the first ones stay.
+        """
         known = self._known(trial)
         if known.status == Status.COMPLETE:
             raise CbocError(
                 f"trial {trial.number} of '{self.name}' has a result already, {known.y:g}; it cannot fail now."
             )
         self._refuse_abandoned(known)
-        return self._keep(replace(known, status=Status.FAILED, executed=tuple(known.x.tolist()), note=reason))
+        executed = known.x if ran is None else self.study.space.to_unit(ran)
+        failed = replace(
+            known, status=Status.FAILED, executed=tuple(executed.tolist()), note=reason or self._reason(known, ran)
+        )
+        return known if failed == known else self._keep(failed)
+
+    def _reason(self, known: Trial, ran: Mapping[str, Any] | None) -> str:
+        """Why a trial failed, where nothing new is said about it."""
+        if known.status == Status.FAILED and known.note:
+            return known.note
+        return "" if ran is None else OTHER
 
     def abandon(self, trial: Trial) -> Trial:
         """Never mind: the trial is not run, and nothing is learned from it."""
@@ -427,13 +471,14 @@ class Site:
         return mean, sem
 
     def _keep(self, trial: Trial) -> Trial:
+        """Saved first: what could not be saved has not happened, and is done again."""
+        if self._save is not None:
+            self._save(trial)
         if trial.number == len(self.trials):
             self.trials.append(trial)
         else:
             self.trials[trial.number] = trial
         self._dataset = self._thought = None
-        if self._save is not None:
-            self._save(trial)
         return trial
 
     def _rng(self, number: int) -> np.random.Generator:

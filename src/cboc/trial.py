@@ -87,9 +87,9 @@ class Trial:
         if self.status == Status.STOPPED:
             return "Stopped: no design promises more than your threshold."
         if self.decision == Decision.INITIAL:
-            return "Initial design: spread over the space, not shared with anybody."
+            return "Initial design: spread over the space, without the others."
         if self.decision == Decision.SOLO:
-            return "100 % your own optimum: the coordinator could not be reached, so that this one is not shared."
+            return "100 % your own optimum: the coordinator could not be reached, so that nothing was mixed in."
         if self.decision == Decision.ALONE:
             return f"100 % your own optimum, nothing is shared: {self._reason}."
         parts = [_recipe(self.weights or (), sites.index(self.site), sites)]

@@ -169,7 +169,10 @@ class Ledger:
         if round != current:
             raise RoundClosed(site, round, current)
         if before is not None:
-            raise Final(f"site '{site}' has proposed another design for round {round} already; a proposal is final.")
+            raise Final(
+                f"site '{site}' has proposed another design for round {round} already, and a proposal is final; "
+                "propose again when the round has closed."
+            )
         if site not in self._roster():
             raise CbocError(f"site '{site}' has left or has used its budget of {self.study.budget(site)} experiments.")
         self.store.add(proposal)
