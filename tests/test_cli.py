@@ -284,8 +284,8 @@ def test_plot_writes_every_picture(finished, here):
 
 def test_without_matplotlib_plot_names_the_extra(finished, here, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    assert "pip install 'cboc[plot]'" in sentence(call("plot", finished[0], "--kind", "matrix", "--output", here))
-    assert "pip install 'cboc[plot]'" in sentence(call("demo", "--out", here))  # and at once
+    assert "pip install '.[plot]'" in sentence(call("plot", finished[0], "--kind", "matrix", "--output", here))
+    assert "pip install '.[plot]'" in sentence(call("demo", "--out", here))  # and at once
 
 
 def test_gaps_are_of_noiseless_outcomes(finished):

@@ -18,6 +18,11 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     return f"did you mean '{close[0]}'?" if close else f"known: {', '.join(known)}."
 
 
+def installing(extra: str) -> str:
+    """How to get an optional part: cboc is on no package index."""
+    return f"in the clone of its repository: pip install '.[{extra}]'"
+
+
 @contextmanager
 def at(place: str) -> Iterator[None]:
     """Puts the place in front of what went wrong there."""

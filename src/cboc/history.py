@@ -14,7 +14,7 @@ import numpy as np
 
 from cboc.arrays import Array
 from cboc.data import Direction
-from cboc.errors import CbocError
+from cboc.errors import CbocError, installing
 from cboc.study import Study
 from cboc.trial import Status, Trial
 
@@ -96,7 +96,7 @@ class History:
         try:
             import pandas
         except ImportError:
-            raise CbocError("DataFrames need pandas, which is not installed; pip install 'cboc[pandas]'.") from None
+            raise CbocError(f"DataFrames need pandas, which is not installed; {installing('pandas')}.") from None
         return pandas.DataFrame(list(self.rows()))
 
 

@@ -256,7 +256,8 @@ def test_a_missing_package_names_the_extra(monkeypatch, name, package):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(CbocError) as error:
         engine(name)
-    assert str(error.value) == f"the {name} engine needs the package {package}; pip install 'cboc[{name}]'."
+    place = "in the clone of its repository"
+    assert str(error.value) == f"the {name} engine needs the package {package}; {place}: pip install '.[{name}]'."
 
 
 @pytest.mark.parametrize(

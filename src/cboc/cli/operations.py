@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from cboc.cli.notes import notes
-from cboc.errors import CbocError
+from cboc.errors import CbocError, installing
 
 DATABASE = "sqlite:///coordinator.db"
 
@@ -63,7 +63,7 @@ def needs_service() -> None:
         import alembic  # noqa: F401
         import sqlalchemy  # noqa: F401
     except ImportError:
-        raise CbocError("this needs the extra: pip install 'cboc[service]'.") from None
+        raise CbocError(f"this needs an extra; {installing('service')}.") from None
 
 
 def _said(counts: dict[str, int]) -> str:

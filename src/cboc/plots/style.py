@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from cboc.arrays import Array
-from cboc.errors import CbocError
+from cboc.errors import CbocError, installing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +43,7 @@ def figure_class() -> type[Figure]:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise CbocError("pictures need matplotlib, which is not installed; pip install 'cboc[plot]'.") from None
+        raise CbocError(f"pictures need matplotlib, which is not installed; {installing('plot')}.") from None
     return Figure
 
 

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from cboc.bench.engines import local, on_dask, on_ray
 from cboc.bench.engines.attempts import PATIENCE, Attempt, Job, Result, until_done
-from cboc.errors import CbocError, did_you_mean
+from cboc.errors import CbocError, did_you_mean, installing
 
 __all__ = ["ENGINES", "PATIENCE", "Engine", "engine"]
 
@@ -47,7 +47,7 @@ def engine(name: str = "local", workers: int | None = None, address: str | None 
         try:
             importlib.import_module(package)
         except ImportError:
-            message = f"the {name} engine needs the package {package}; pip install 'cboc[{name}]'."
+            message = f"the {name} engine needs the package {package}; {installing(name)}."
             raise CbocError(message) from None
 
     def run(work: Callable[[Job], Result], jobs: Sequence[Job], /) -> Iterator[tuple[Job, Result]]:
