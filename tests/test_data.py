@@ -219,10 +219,14 @@ def test_an_empty_outcome_or_a_failed_status_is_a_failure(tmp_path):
         ("a,b,y\nx,1,1\n", "runs.csv, line 2, column a: expected a number from 0 to 10, but 'x' came."),
         ("a,b,y\n,1,1\n", "runs.csv, line 2, column a: expected a value, but the cell is empty."),
         ("a;b;y\n1;1;1.234,5\n", "runs.csv, line 2, column y: expected a number or an empty cell, but '1.234,5' came."),
-        (
-            "a,b,y\n1,1,nan\n",
-            "runs.csv, line 2, column y: expected a finite number, but nan came; "
-            "leave the cell empty if there is none.",
+        ("a,b,y\n1,1,nan\n", "runs.csv, line 2, column y: expected a number or an empty cell, but 'nan' came."),
+        *(
+            (text, f"runs.csv, line 2, column {column}: '1,234' may mean thousands or decimals; write 1234 or 1.234.")
+            for text, column in (
+                ("a;b;y\n1;1;1,234\n", "y"),
+                ("a;b;y\n1.5;1;1,234\n2;0,5;3\n", "y"),
+                ("a;b;y\n1;1,234;1\n", "b"),
+            )
         ),
         (
             "a,b,y,sem\n1,1,1,-2\n",
@@ -312,5 +316,7 @@ def test_a_mistake_in_a_frame_is_named_with_its_row():
 
 def test_without_pandas_the_extra_to_install_is_named(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(CbocError, match=r"to_frame needs pandas; install it with pip install 'cboc\[pandas\]'."):
+    with pytest.raises(
+        CbocError, match=r"to_frame needs pandas, which is not installed; .*: pip install '.\[pandas\]'."
+    ):
         Dataset.empty(2).to_frame(PLAIN)

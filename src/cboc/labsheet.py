@@ -12,8 +12,9 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from cboc.table import place_design, read_design, read_number, read_texts
 from cboc.trial import Status, Trial
 
 OUTCOME = ("y", "sem", "status")
+MOST_DIGITS = 9  # of a trial's number
 SAME = 1e-6  # of a parameter's range: a spreadsheet may round so much
 
 
@@ -52,15 +54,22 @@ def write(trials: Sequence[Trial], space: Space) -> str:
 
 
 def read(path: str | PathLike[str], space: Space) -> list[Entry]:
-    """The lines that have been filled in."""
+    """The lines that have been filled in. Two for one trial say the same, or it is not clear which is meant."""
     lines = read_texts(path, ("trial", *space.names, "y"), OUTCOME[1:])
-    return [_entry(place, texts, space) for place, texts in lines if texts["y"] or texts.get("status")]
+    found: dict[int, Entry] = {}
+    for place, texts in lines:
+        if texts["y"] or texts.get("status"):
+            entry = _entry(place, texts, space)
+            before = found.setdefault(entry.trial, entry)
+            if replace(before, place=place) != entry:
+                raise CbocError(f"{place}: trial {entry.trial} is in {before.place} too, otherwise; leave one of them.")
+    return list(found.values())
 
 
 def _entry(place: str, texts: dict[str, str], space: Space) -> Entry:
     with at(f"{place}, column trial"):
-        if not texts["trial"].isdecimal():
-            raise CbocError(f"expected a trial's number, but '{texts['trial']}' came.")
+        if not texts["trial"].isdecimal() or len(texts["trial"]) > MOST_DIGITS:
+            raise CbocError(f"expected a trial's number, but '{texts['trial'][:20]}' came.")
     with at(f"{place}, column status"):
         status = _status(texts)
     values: dict[str, float | None] = {"y": None, "sem": None}
@@ -82,18 +91,54 @@ def _status(texts: dict[str, str]) -> Status:
     return Status(said)
 
 
+def enter_all(site: Site, entries: Sequence[Entry]) -> None:
+    """Tell a site what all lines say, or, where one of them is refused, nothing."""
+    twin = site.twin()
+    try:
+        for entry in entries:
+            enter(twin, entry)
+    except CbocError as error:
+        raise CbocError(f"{error} Nothing of the sheet was told.") from None
+    for entry in entries:
+        enter(site, entry)
+
+
 def enter(site: Site, entry: Entry) -> Trial:
     """Tell a site what a line says; once more is fine."""
     with at(entry.place):
-        if entry.trial >= len(site.trials):
-            raise CbocError(
-                f"site '{site.name}' has asked for no trial {entry.trial}; its last is {len(site.trials) - 1}."
-            )
-        trial = site.trials[entry.trial]
-        if entry.status == Status.FAILED:
-            return site.fail(trial)
+        trial = site.trial(entry.trial)
         if entry.status == Status.ABANDONED:
             return site.abandon(trial)
-        outcome = entry.y if entry.sem is None else (entry.y, entry.sem)
         is_as_asked = trial.proposed is not None and bool(np.all(np.abs(np.array(entry.x) - trial.x) <= SAME))
-        return site.tell(trial, outcome, ran=None if is_as_asked else entry.design)  # type: ignore[arg-type]
+        ran = None if is_as_asked else entry.design
+        if entry.status == Status.FAILED:
+            return site.fail(trial, ran=ran)
+        outcome = entry.y if entry.sem is None else (entry.y, entry.sem)
+        return site.tell(trial, outcome, ran=ran)  # type: ignore[arg-type]
+
+
+def is_told(path: str | PathLike[str], site: Site) -> bool:
+    """Whether the site knows all that somebody has written into this file: it may be written anew then."""
+    many = _filled_in(path)
+    if not many:
+        return True
+    try:
+        entries, twin = read(path, site.study.space), site.twin()
+        return len(entries) == many and all(enter(twin, entry) == site.trials[entry.trial] for entry in entries)
+    except CbocError:
+        return False
+
+
+def _filled_in(path: str | PathLike[str]) -> int:
+    """How many lines somebody has written into. Read loosely: a sheet with a mistake in it is somebody's work, too."""
+    file = Path(path)
+    text = file.read_bytes().decode("utf-8-sig", errors="replace") if file.is_file() else ""
+    for delimiter in ",;\t":
+        try:
+            header, *lines = csv.reader(text.splitlines() or [""], delimiter=delimiter)
+        except csv.Error:
+            continue
+        places = [place for place, name in enumerate(header) if name.strip() in OUTCOME]
+        if "trial" in map(str.strip, header) and places:
+            return sum(any(cell.strip() for place, cell in enumerate(line) if place in places) for line in lines)
+    return 0

@@ -9,21 +9,22 @@ from __future__ import annotations
 import csv
 import io
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cboc.arrays import Array
-from cboc.errors import CbocError, at, did_you_mean
+from cboc.errors import CbocError, at, did_you_mean, installing
+from cboc.handwriting import have_decimal_commas, pointed
+from cboc.handwriting import read_number as read_handwritten
+from cboc.parameters import Choice
 from cboc.space import Space
 
 if TYPE_CHECKING:
     from _csv import Reader
 
 STATUSES = ("complete", "failed")
-DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 
 
 class Row(NamedTuple):
@@ -42,7 +43,7 @@ class Table(NamedTuple):
 
 
 def read_csv(path: str | PathLike[str], space: Space, outcome: str) -> list[Row]:
-    """Rows of a CSV file: separated by comma, semicolon or tab; the last two also with decimal commas."""
+    """Rows of a CSV file: separated by comma, semicolon or tab; see `read_texts` for decimal commas."""
     _check_names(space, outcome)
     lines = read_texts(path, (*space.names, outcome), ("sem", "status"))
     return [_row(_values(texts, space, outcome, place), space, outcome, place) for place, texts in lines]
@@ -51,7 +52,12 @@ def read_csv(path: str | PathLike[str], space: Space, outcome: str) -> list[Row]
 def read_texts(
     path: str | PathLike[str], needed: Sequence[str], known: Sequence[str] = ()
 ) -> list[tuple[str, dict[str, str]]]:
-    """The lines of a CSV file that are not empty: where each stands, and its cells by their columns' names."""
+    """The lines of a CSV file that are not empty: where each stands, and its cells by their columns' names.
+
+    Numbers come with decimal points. A comma counts as one between semicolons or tabs: 0,25 always, 1,234 only if other
+    numbers of the file show that this is how it writes decimals (0,25 somewhere, 0.25 nowhere). Otherwise 1,234 stays,
+    and whoever reads it refuses it: it may be a thousand times as much.
+    """
     text = _text(path)
     delimiter = _delimiter(text.partition("\n")[0], set(needed))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
@@ -65,7 +71,20 @@ def read_texts(
             place = f"{path}, line {reader.line_num}"
             with at(place):
                 found.append((place, _named(columns, cells, delimiter)))
-    return found
+    return found if delimiter == "," else _with_points(found, {*needed, *known})
+
+
+def _with_points(lines: list[tuple[str, dict[str, str]]], wanted: set[str]) -> list[tuple[str, dict[str, str]]]:
+    """The same lines with decimal points, as far as it is clear what is meant."""
+    are_decimal = have_decimal_commas(text for _, texts in lines for name, text in texts.items() if name in wanted)
+
+    def clear(text: str) -> str:
+        try:
+            return pointed(text, has_decimal_commas=are_decimal)
+        except CbocError:
+            return text
+
+    return [(place, {name: clear(text) for name, text in texts.items()}) for place, texts in lines]
 
 
 def _lines(reader: Reader, path: str | PathLike[str]) -> Iterator[list[str]]:
@@ -153,14 +172,11 @@ def _meaning(column: str) -> str:
 
 
 def _named(columns: Sequence[str], cells: Sequence[str], delimiter: str) -> dict[str, str]:
-    """The cells by their columns' names, with decimal points."""
+    """The cells by their columns' names."""
     if len(cells) != len(columns):
         hint = " Is a decimal comma taken for a separator?" if delimiter == "," and len(cells) > len(columns) else ""
         raise CbocError(f"expected {len(columns)} cells as in the header, but {len(cells)} came.{hint}")
-    texts = {name: cell.strip() for name, cell in zip(columns, cells, strict=True)}
-    if delimiter == ",":
-        return texts
-    return {name: text.replace(",", ".") if DECIMAL_COMMA.fullmatch(text) else text for name, text in texts.items()}
+    return {name: cell.strip() for name, cell in zip(columns, cells, strict=True)}
 
 
 def _values(texts: Mapping[str, str], space: Space, outcome: str, place: str) -> dict[str, Any]:
@@ -178,15 +194,16 @@ def read_design(texts: Mapping[str, str], space: Space, place: str) -> dict[str,
     values: dict[str, Any] = {}
     for name, parameter in space.parameters.items():
         with at(f"{place}, column {name}"):
-            values[name] = parameter.read(texts[name]) if texts[name] else None
+            text = texts[name] if isinstance(parameter, Choice) else pointed(texts[name])
+            values[name] = parameter.read(text) if text else None
     return values
 
 
 def read_number(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise CbocError(f"expected a number or an empty cell, but {text!r} came.") from None
+    number = read_handwritten(text)
+    if number is None:
+        raise CbocError(f"expected a number or an empty cell, but {text!r} came.")
+    return number
 
 
 def _row(values: Mapping[str, Any], space: Space, outcome: str, place: str) -> Row:
@@ -238,5 +255,5 @@ def _pandas(caller: str) -> Any:
     try:
         import pandas
     except ImportError:
-        raise CbocError(f"{caller} needs pandas; install it with pip install 'cboc[pandas]'.") from None
+        raise CbocError(f"{caller} needs pandas, which is not installed; {installing('pandas')}.") from None
     return pandas

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 from cboc.errors import CbocError, at
+from cboc.handwriting import pointed, read_number
 from cboc.page.digits import shown
 from cboc.parameters import Choice, Parameter
 from cboc.space import Space
 
-NUMBER = re.compile(r"[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?")  # with one separator: a point or a comma
 RAN = "ran."  # before a parameter's name: the field that says what was really run
 
 Fields = Mapping[str, str]
@@ -65,20 +63,14 @@ def _value(name: str, parameter: Parameter, text: str, designed: Any) -> Any:
     with at(name):
         if not text.strip():
             raise CbocError("expected a value, but the field is empty.")
-        return parameter.read(text.strip() if isinstance(parameter, Choice) else _pointed(text))
+        return parameter.read(text.strip() if isinstance(parameter, Choice) else pointed(text))
 
 
 def _number(what: str, text: str) -> float:
-    pointed = _pointed(text)
-    if not pointed:
+    if not text.strip():
         raise CbocError(f"{what} is missing; write a number such as 0.25, or say that the experiment failed.")
-    number = float(pointed) if NUMBER.fullmatch(pointed) else None
-    if number is None or not isfinite(number):
+    with at(what):
+        number = read_number(text)
+    if number is None:
         raise CbocError(f"{what} is a number such as 0.25; {text.strip()!r} is none.")
     return number
-
-
-def _pointed(text: str) -> str:
-    """0,25 as 0.25, unless there are other separators, and a typeset minus as one that is typed."""
-    stripped = text.strip().replace("\N{MINUS SIGN}", "-")
-    return stripped.replace(",", ".") if NUMBER.fullmatch(stripped) else stripped

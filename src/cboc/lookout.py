@@ -1,0 +1,36 @@
+"""Waiting for a round to close: one short message now and then, the more rarely the longer it takes.
+
+Every message that leaves a site is kept in its file, and others wait for days.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from cboc.site import Site
+from cboc.trial import Status, Trial
+
+if TYPE_CHECKING:
+    from cboc.network.rest import Rest
+
+SHORTEST_PAUSE = 2.0  # seconds
+PATIENT_FOR = 20.0  # a pause is this part of the time that was waited
+
+
+def pause(waited: float, longest: float) -> float:
+    """Until the next message, of who has waited so long; all in seconds."""
+    return min(max(waited / PATIENT_FOR, SHORTEST_PAUSE), longest)
+
+
+def open_round(site: Site) -> dict[str, Any] | None:
+    """Where the study stands, if the site is in and the round is open still: there is nothing else to ask for then."""
+    trial = open_trial(site)
+    if trial is None or trial.status == Status.PENDING:
+        return None
+    standing = cast("Rest", site.network).standing()
+    return standing if standing["round"] == trial.round and site.name not in standing["missing"] else None
+
+
+def open_trial(site: Site) -> Trial | None:
+    """The trial that is proposed or to be run, if there is one."""
+    return next((t for t in reversed(site.trials) if t.status in (Status.PROPOSED, Status.PENDING)), None)
