@@ -17,6 +17,8 @@ from cboc.site import Site
 from cboc.sitefile import SiteFile
 from cboc.study import Study
 
+LONGEST_CODE = 200  # letters that a coordinator looks at
+
 
 def join(
     url: str | None = None,
@@ -41,6 +43,8 @@ def join(
     coordinator made for itself. `options` are those of `Site`. While the coordinator is down the site goes on alone,
     and says so. The token is made here, and kept in the file before it is sent.
     """
+    if code is not None and len(code) > LONGEST_CODE:
+        raise CbocError(f"an invitation is a word of 43 letters; {len(code)} came: was something copied with it?")
     file = SiteFile(storage, is_made=url is not None and code is not None)
     if "agreement" in file.about:
         _settle(file, direction=direction, initial=initial, seed=seed)
@@ -51,7 +55,15 @@ def join(
     about = file.about
     if not {"url", "code", "token", "direction"} <= set(about):
         raise CbocError(f"{file.path} is damaged; take a copy of before.")
-    network = Rest(about["url"], about["token"], patience, file.record, about.get("certificate"))
+    network = Rest(
+        about["url"],
+        about["token"],
+        patience,
+        file.record,
+        about.get("certificate"),
+        has_left=bool(about.get("has_left")),
+        on_leaving=lambda: file.remember(has_left=True),
+    )
     agreed, name = _agreement(file, network, study)
     network.study = agreed
     if data is not None:
@@ -70,18 +82,26 @@ def join(
     )
 
 
-def _introduce(file: SiteFile, **given: str | None) -> None:
+def _introduce(file: SiteFile, **given: Any) -> None:
     """The address, the invitation and a token of one's own are on disk before anything is sent."""
     about, news = file.about, {name: value for name, value in given.items() if value is not None}
     if not {"url", "code", "direction"} <= {*about, *news}:
         raise CbocError(f"{file.path} has joined no study yet; give its address, a code and a direction.")
-    file.remember(**({"token": token_urlsafe(32)} | about | news))
+    if "url" in news:  # an address comes with its certificate: that of an earlier try does not stick
+        news["certificate"] = given["certificate"]
+    file.remember(**news)
+    file.remember_first(token=token_urlsafe(32))
 
 
 def _move(file: SiteFile, url: str | None, code: str | None, certificate: str | None, patience: float) -> None:
-    """The coordinator has another address or certificate, or sent another invitation: kept once that has worked."""
+    """The coordinator has another address or certificate, or sent another invitation: kept once that has worked.
+
+    A certificate belongs to its address: at another one, without one, the site trusts what its machine trusts.
+    """
     about = file.about
-    news = {name: value for name, value in {"url": url, "certificate": certificate}.items() if value is not None}
+    news: dict[str, Any] = {"url": url, "certificate": certificate}
+    is_moving = url not in (None, about.get("url"))
+    news = {name: value for name, value in news.items() if value is not None or (is_moving and name == "certificate")}
     there = about | news
     is_returning = code not in (None, about["code"])
     if is_returning:  # a token was revoked: the same site of the same study gets a new one
@@ -103,7 +123,7 @@ def _move(file: SiteFile, url: str | None, code: str | None, certificate: str | 
             f"{refusal} ({file.path} is of '{about['site']}' in '{about['agreement']['name']}'; "
             "use another file for another site or study.)"
         ) from None
-    file.remember(**news)
+    file.remember(**news, has_left=False)  # who is there now may not know it
 
 
 def _settle(file: SiteFile, **given: Any) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from cboc.trial import Trial
 
 FORMAT = 1
 PREFIX = "sqlite:///"
+SECRETS = ("code", "token")  # by which somebody could speak for the site
 ARRAYS = ("X", "y", "sem", "failures")  # of a dataset
 TABLES = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -51,6 +53,21 @@ class Sent:
     path: str
     body: bytes
 
+    @property
+    def content(self) -> dict[str, Any]:
+        """What it says, field by field; empty if that is nothing."""
+        try:
+            content = json.loads(self.body)
+        except ValueError:
+            return {}
+        return content if isinstance(content, dict) else {}
+
+    @property
+    def shown(self) -> str:
+        """Its body word for word, but for its secrets."""
+        public = {name: "***" if name in SECRETS else value for name, value in self.content.items()}
+        return json.dumps(public) if public else self.body.decode(errors="replace")
+
 
 class SiteFile:
     """One site's file, by its path or as sqlite:///PATH. Only joining makes one, which nobody else may read."""
@@ -73,12 +90,15 @@ class SiteFile:
     def _make(self) -> None:
         if not self.path.parent.is_dir():
             raise CbocError(f"{self.path} cannot be made: there is no such folder.")
-        begun = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        os.close(os.open(begun, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        begun = self.path.with_name(f".{self.path.name}.{token_hex(4)}")
+        try:
+            os.close(os.open(begun, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except OSError as error:
+            raise CbocError(f"{self.path} cannot be made: {error.strerror}; choose another folder.") from None
         with self._open(begun) as connection:
             connection.executescript(TABLES)
             connection.execute("INSERT INTO about VALUES ('format', ?)", (json.dumps(FORMAT),))
-        os.replace(begun, self.path)  # it is there as a whole, or not at all
+        _appear(begun, self.path)
 
     def _tables(self) -> set[str]:
         with self._open() as connection:
@@ -96,6 +116,12 @@ class SiteFile:
         rows = [(key, json.dumps(value)) for key, value in facts.items()]
         with self._transaction() as connection:
             connection.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", rows)
+
+    def remember_first(self, **facts: Any) -> None:
+        """What is known already stays: of two processes that begin at once, one makes the token."""
+        rows = [(key, json.dumps(value)) for key, value in facts.items()]
+        with self._transaction() as connection:
+            connection.executemany("INSERT OR IGNORE INTO about VALUES (?, ?)", rows)
 
     def keep_data(self, data: Dataset) -> None:
         """Results from before the study."""
@@ -142,6 +168,11 @@ class SiteFile:
         with self._undamaged():
             return [Sent(float(at), address, method, path, bytes(body)) for at, address, method, path, body in rows]
 
+    def sent_count(self) -> int:
+        """How many that are, without reading them."""
+        with self._open() as connection:
+            return int(connection.execute("SELECT count(*) FROM sent").fetchone()[0])
+
     @contextmanager
     def _undamaged(self) -> Iterator[None]:
         try:
@@ -166,6 +197,19 @@ class SiteFile:
             connection.execute("BEGIN IMMEDIATE")
             yield connection
             connection.execute("COMMIT")  # without it, closing forgets
+
+
+def _appear(begun: Path, path: Path) -> None:
+    """The file has its name as a whole, or not at all; if another process was faster, its file stays."""
+    try:
+        os.link(begun, path)
+    except FileExistsError:
+        pass
+    except OSError:  # a disk without links
+        if not path.exists():
+            os.replace(begun, path)
+            return
+    begun.unlink()
 
 
 def _reason(error: sqlite3.Error) -> str:

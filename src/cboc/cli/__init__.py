@@ -8,6 +8,7 @@ show.py      tables, JSON and CSV
 export.py    every trial, and the best of each site
 pictures.py  from a run to pictures
 lab.py       the commands of a site
+audit.py     everything that ever left a site
 doctor.py    is everything there that a site needs?
 local.py     a site's own page, on its own machine
 coordinator.py  the commands of who runs a coordinator

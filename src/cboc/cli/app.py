@@ -19,6 +19,7 @@ from cboc.cli import bench, coordinator, lab, operations, pictures
 from cboc.cli import demo as demonstration
 from cboc.cli import simulate as simulation
 from cboc.cli.advise import advice_of, advice_row
+from cboc.cli.audit import audit
 from cboc.cli.doctor import doctor
 from cboc.cli.export import best_rows, trial_rows
 from cboc.cli.notes import notes
@@ -312,7 +313,7 @@ AT_A_SITE: tuple[Callable[..., None], ...] = (
     lab.fail,
     lab.abandon,
     lab.status,
-    lab.audit,
+    audit,
     doctor,
 )
 AT_A_COORDINATOR: tuple[Callable[..., None], ...] = (

@@ -17,7 +17,7 @@ from functools import cached_property
 from typing import Any
 
 from cboc.agreement import differences
-from cboc.errors import CbocError
+from cboc.errors import CbocError, installing
 from cboc.messages import Design, Proposal
 from cboc.network.answers import LARGEST, Answer, shown, strange
 from cboc.network.ledger import Final, RoundClosed, Unreachable
@@ -26,10 +26,12 @@ from cboc.study import Study
 try:
     import httpx2
 except ImportError:
-    raise CbocError("to reach a coordinator cboc needs its extra: pip install 'cboc[client]'.") from None
+    raise CbocError(f"to reach a coordinator cboc needs an extra; {installing('client')}.") from None
 
 TIMEOUT = 20.0  # seconds for one answer, at most
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0  # seconds
+LATER = "try again later."
+MOVED = (301, 302, 307, 308)  # answers of a proxy that sends everybody to another address
 BUSY = (429, 502, 503, 504)  # answers of a coordinator, or a proxy before it, that is not ready
 NO_TLS = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE")  # OpenSSL, of a server without HTTPS
 LONGEST_DIFFERENCES = 5000  # characters
@@ -50,6 +52,9 @@ class Rest:
 
     certificate: str | None = None  # PEM text to trust beside nothing else; None: what this machine trusts
     study: Study | None = None  # if known, designs have to fit it
+    has_left: bool = False  # the coordinator knows that the site proposes no more: it is told once
+    on_leaving: Callable[[], None] | None = None  # called when it knows
+    on_retry: Callable[[str], None] | None = None  # called with the trouble, when a message has to be repeated
     _dimension: int | None = field(default=None, init=False, repr=False, compare=False)  # of what was proposed last
 
     def __post_init__(self) -> None:
@@ -86,9 +91,14 @@ class Rest:
         return answer.design(site, round, self.study.space.dimension, self.study.sites)
 
     def leave(self, site: str) -> None:
+        if self.has_left:
+            return
         answer = self._send("POST", "/v1/leave")
         if not answer.is_done:
             raise self._refusal(answer, site)
+        self.has_left = True
+        if self.on_leaving is not None:
+            self.on_leaving()
 
     def join(self, code: str, expected: Study | None = None, site: str | None = None) -> dict[str, Any]:
         """Use an invitation: from now on the token speaks for its site. The same again is fine.
@@ -134,15 +144,34 @@ class Rest:
             try:
                 answer = self._request(method, path, content)
                 if answer.status not in BUSY:
+                    self._look_for_encryption(answer)
                     return answer
-                trouble = f"it answers {answer.status}"
+                trouble, advice = f"it answers {answer.status}", LATER
             except httpx2.TransportError as error:
                 self._look_at_encryption(error)
                 trouble = shown(str(error)) or type(error).__name__
+                is_mute = self._is_plain and isinstance(error, httpx2.RemoteProtocolError | httpx2.ReadError)
+                advice = f"does it speak HTTPS? Try {self._encrypted}, or this one again later." if is_mute else LATER
             if time.monotonic() + pause > until:
-                raise Unreachable(f"no coordinator answers at {self.url} ({trouble}); try again later.")
+                raise Unreachable(f"no coordinator answers at {self.url} ({trouble}); {advice}")
+            if pause == FIRST_PAUSE and self.on_retry is not None:
+                self.on_retry(trouble)
             time.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(2.0 * pause, LONGEST_PAUSE)
+
+    @property
+    def _is_plain(self) -> bool:
+        return httpx2.URL(self.url).scheme == "http"
+
+    @property
+    def _encrypted(self) -> str:
+        """The same address by HTTPS."""
+        return f"https:{self.url.partition(':')[2]}"
+
+    def _look_for_encryption(self, answer: Answer) -> None:
+        """Raises where an address by HTTP is answered as those by HTTPS do."""
+        if self._is_plain and (answer.status in MOVED or (answer.status == 400 and b"HTTPS" in answer.content)):
+            raise strange(self.url, f"it answers {answer.status}, as if it spoke HTTPS: try {self._encrypted}")
 
     def _look_at_encryption(self, error: BaseException) -> None:
         """Raises where another try cannot help."""

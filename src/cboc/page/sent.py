@@ -1,12 +1,10 @@
-"""What left the lab, in words. A message that was repeated is one line; what is secret in it stays so."""
+"""What left the lab, in words. A message that was repeated is one line."""
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 from cboc.page.digits import shown
 from cboc.sitefile import Sent
@@ -20,7 +18,6 @@ PURPOSES = {
     r"POST /v1/leave": "left the study",
     r"GET /healthz": "asked what time it is",
 }
-SECRETS = ("code", "token")
 DESIGNS = {"x": "proposed design", "best": "best design so far"}
 
 
@@ -55,19 +52,9 @@ def moment(at: float) -> str:
 
 
 def _line(message: Sent, space: Space) -> Line:
-    request, body = f"{message.method} {message.path}", _body(message)
-    public = {name: "(not shown)" if name in SECRETS else value for name, value in body.items()}
-    content = json.dumps(public) if body else message.body.decode(errors="replace")
-    designs = {label: _design(body[name], space) for name, label in DESIGNS.items() if name in body}
-    return Line(message.at, message.at, 1, _purpose(request), request, content, designs)
-
-
-def _body(message: Sent) -> dict[str, Any]:
-    try:
-        body = json.loads(message.body)
-    except ValueError:
-        return {}
-    return body if isinstance(body, dict) else {}
+    request, said = f"{message.method} {message.path}", message.content
+    designs = {label: _design(said[name], space) for name, label in DESIGNS.items() if name in said}
+    return Line(message.at, message.at, 1, _purpose(request), request, message.shown, designs)
 
 
 def _purpose(request: str) -> str:

@@ -1,0 +1,64 @@
+"""The command `cboc audit`: everything that ever left a site, and whether an outcome is among it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from math import isfinite
+from typing import Any
+
+import typer
+
+from cboc.cli.lab import FILE, RowFormat, SiteOption, site_file
+from cboc.cli.notes import notes
+from cboc.cli.show import Format, Row, write
+from cboc.sitefile import SiteFile
+
+
+def audit(
+    file: SiteOption = FILE,
+    format: RowFormat = Format.TABLE,
+) -> None:
+    """Show every message that ever left this site, word for word but for its token.
+
+    And whether any outcome is among the bytes: it is looked for.
+
+    Example: `cboc audit --format csv > sent.csv`
+    """
+    kept = site_file(file)
+    sent = kept.sent()
+    rows: list[Row] = [
+        {
+            "at": datetime.fromtimestamp(message.at, UTC).isoformat(sep=" ", timespec="seconds"),
+            "to": message.address,
+            "method": message.method,
+            "path": message.path,
+            "body": message.shown,
+        }
+        for message in sent
+    ]
+    typer.echo(write(rows, format))
+    outcomes, numbers = _outcomes(kept), {number for message in sent for number in _numbers(message.content)}
+    found = sorted(outcomes & numbers)
+    said = f"{len(found)} of them are among the numbers that left: {found[:5]}" if found else "none of them has left"
+    addresses = ", ".join(dict.fromkeys(message.address for message in sent))
+    notes.print(
+        f"{len(sent)} messages, {sum(len(message.body) for message in sent):,} bytes, to {addresses or 'nobody'}. "
+        f"{len(outcomes)} outcomes and their errors are in {file}: {said}."
+    )
+
+
+def _numbers(body: Any) -> Iterator[float]:
+    """All numbers of a message, however deep."""
+    if isinstance(body, dict | list):
+        for part in body.values() if isinstance(body, dict) else body:
+            yield from _numbers(part)
+    elif isinstance(body, float | int):
+        yield float(body)
+
+
+def _outcomes(kept: SiteFile) -> set[float]:
+    """Everything that was measured: outcomes and standard errors, of the trials and from before."""
+    told = {value for trial in kept.trials() for value in (trial.y, trial.sem) if value is not None}
+    before = kept.about.get("data", {})
+    return told | {float(y) for y in before.get("y", [])} | {float(e) for e in before.get("sem", []) if isfinite(e)}
