@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import cboc
 import cboc.page.app
 from cboc import CbocError, Choice, Float, Int, Space, Study
+from cboc.handwriting import GROUPED
 from cboc.page.bench import Bench, Stage
 from cboc.page.digits import allowed, shown
 from cboc.page.entry import read_entry
@@ -215,6 +216,7 @@ def test_failed_and_abandoned(labs, visit):
         ({"y": "high"}, "the outcome is a number such as 0.25; 'high' is none."),
         ({"y": "1.234,5"}, "'1.234,5' is none."),
         ({"y": "1 000"}, "'1 000' is none."),
+        ({"y": "1,234"}, "the outcome: '1,234' may mean thousands or decimals; write 1234 or 1.234."),
         ({"y": "nan"}, "'nan' is none."),
         ({"y": "1e999"}, "'1e999' is none."),
         ({"y": "0.25", "sem": "-1"}, "the standard error is not negative"),
@@ -532,4 +534,5 @@ def test_fields_left_as_they_were_mean_the_design_itself(u):
 def test_a_number_is_read_with_point_or_comma(y):
     space = Space({"a": (0.0, 1.0)})
     for text in (repr(y), repr(y).replace(".", ","), f" {y!r} ", repr(y).replace("-", "\N{MINUS SIGN}")):
-        assert read_entry({"y": text}, space, {"a": 0.5}).outcome == y
+        if not GROUPED.fullmatch(text):
+            assert read_entry({"y": text}, space, {"a": 0.5}).outcome == y

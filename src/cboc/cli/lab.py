@@ -6,11 +6,9 @@ Joined once, it asks for an experiment and tells what came out; everything is in
 from __future__ import annotations
 
 import json
-import re
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from math import isfinite
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
@@ -21,12 +19,13 @@ from cboc import labsheet
 from cboc.cli.notes import notes
 from cboc.cli.show import Format, Row, write
 from cboc.data import Direction
-from cboc.errors import CbocError
+from cboc.errors import CbocError, installing
+from cboc.handwriting import read_number
+from cboc.lookout import open_round, pause
 from cboc.network.ledger import Unreachable
 from cboc.site import Finished, Site, Waiting
-from cboc.sitefile import Sent, SiteFile
+from cboc.sitefile import SiteFile
 from cboc.studyfile import read_terms
-from cboc.table import DECIMAL_COMMA
 from cboc.trial import Status, Trial
 
 if TYPE_CHECKING:
@@ -34,10 +33,8 @@ if TYPE_CHECKING:
 
 FILE = Path("site.db")
 WAITING, FINISHED = 3, 4  # exit codes of ask
-PAUSE = 5.0  # seconds between two questions while waiting
+LONGEST_PAUSE = 300.0  # seconds between two questions while waiting
 QUICK, LONG = 5.0, 30.0  # seconds of patience with the coordinator
-
-GROUPED = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
 
 SiteOption = Annotated[
     Path, typer.Option("--file", "-f", envvar="CBOC_SITE", metavar="FILE", help="The site's own file.")
@@ -74,6 +71,10 @@ def join(
 
     Example: `cboc join https://cboc.example.org 8Zk... --direction maximise`
     """
+    if not is_private(url):  # before the code and a token are on the way
+        notes.print(
+            f"{url} is not HTTPS: whoever is on the way can read designs, and speak for this site.", style="red"
+        )
     site = site_of(
         file,
         url=url,
@@ -85,10 +86,6 @@ def join(
         initial=initial,
         certificate=None if certificate is None else certificate.read_text(encoding="ascii", errors="replace"),
     )
-    if not is_private(url):
-        notes.print(
-            f"{url} is not HTTPS: whoever is on the way can read designs, and speak for this site.", style="red"
-        )
     typer.echo(write(_parameters(site), Format.TABLE))
     others = ", ".join(name for name in site.study.sites if name != site.name)
     notes.print(f"Joined '{site.study.name}' as '{site.name}', with {others or 'nobody else'}. Next: cboc ask.")
@@ -109,6 +106,11 @@ def ask(
     Example: `cboc ask --format csv --output bench.csv`
     """
     site = site_of(file, goes_on_alone=alone and not wait, patience=LONG)
+    _network(site).on_retry = lambda trouble: notes.print(f"No answer from the coordinator ({trouble}); trying again.")
+    if output is not None and not labsheet.is_told(output, site):
+        raise CbocError(
+            f"{output} is filled in, and not all of it was told; cboc tell {output} first, or choose another --output."
+        )
     try:
         trial = _asked(site, wait)
     except Waiting as waiting:
@@ -148,9 +150,11 @@ def tell(
         if sem is not None or ran or trial is not None or again:
             raise CbocError("a sheet says everything itself; leave --sem, --ran, --trial and --again out.")
         entries = labsheet.read(result, site.study.space)
-        for entry in entries:
-            labsheet.enter(site, entry)
-        notes.print(f"{len(entries)} {'line' if len(entries) == 1 else 'lines'} of {result} told.")
+        labsheet.enter_all(site, entries)
+        if entries:
+            notes.print(f"{_many(len(entries), 'line')} of {result} told.")
+        else:
+            notes.print(f"Nothing was told: no line of {result} has an outcome in column y, or a status.")
     else:
         y = _number(result)
         known = _trial(site, trial)
@@ -192,64 +196,6 @@ def status(file: SiteOption = FILE, format: RowFormat = Format.TABLE) -> None:
     site = site_of(file)
     rows: list[Row] = [{"what": what, "is": value} for what, value in _standing(site)]
     typer.echo(write(rows, format))
-
-
-def audit(
-    file: SiteOption = FILE,
-    format: RowFormat = Format.TABLE,
-) -> None:
-    """Show every message that ever left this site, word for word but for its token.
-
-    And whether any outcome is among the bytes: it is looked for.
-
-    Example: `cboc audit --format csv > sent.csv`
-    """
-    kept = site_file(file)
-    sent = kept.sent()
-    rows: list[Row] = [
-        {
-            "at": datetime.fromtimestamp(message.at, UTC).isoformat(sep=" ", timespec="seconds"),
-            "to": message.address,
-            "method": message.method,
-            "path": message.path,
-            "body": json.dumps(_shown(_read(message))) if message.body else "",
-        }
-        for message in sent
-    ]
-    typer.echo(write(rows, format))
-    outcomes, numbers = _outcomes(kept), {number for message in sent for number in _numbers(_read(message))}
-    found = sorted(outcomes & numbers)
-    said = f"{len(found)} of them are among the numbers that left: {found[:5]}" if found else "none of them has left"
-    addresses = ", ".join(dict.fromkeys(message.address for message in sent))
-    notes.print(
-        f"{len(sent)} messages, {sum(len(message.body) for message in sent):,} bytes, to {addresses or 'nobody'}. "
-        f"{len(outcomes)} outcomes and their errors are in {file}: {said}."
-    )
-
-
-def _read(message: Sent) -> Any:
-    return json.loads(message.body) if message.body else None
-
-
-def _shown(body: Any) -> Any:
-    """Without what somebody could speak for the site by."""
-    return {name: "***" if name in ("code", "token") else value for name, value in body.items()}
-
-
-def _numbers(body: Any) -> Iterator[float]:
-    """All numbers of a message, however deep."""
-    if isinstance(body, dict | list):
-        for part in body.values() if isinstance(body, dict) else body:
-            yield from _numbers(part)
-    elif isinstance(body, float | int):
-        yield float(body)
-
-
-def _outcomes(kept: SiteFile) -> set[float]:
-    """Everything that was measured: outcomes and standard errors, of the trials and from before."""
-    told = {value for trial in kept.trials() for value in (trial.y, trial.sem) if value is not None}
-    before = kept.about.get("data", {})
-    return told | {float(y) for y in before.get("y", [])} | {float(e) for e in before.get("sem", []) if isfinite(e)}
 
 
 def page(
@@ -299,7 +245,7 @@ def needs(extra: str, *modules: str) -> None:
     import importlib.util
 
     if any(importlib.util.find_spec(module) is None for module in modules):
-        raise CbocError(f"this needs the extra: pip install 'cboc[{extra}]'.")
+        raise CbocError(f"this needs an extra; {installing(extra)}.")
 
 
 def is_private(url: str) -> bool:
@@ -315,27 +261,51 @@ def _direction(given: str | None) -> Direction | None:
 
 
 def _asked(site: Site, is_waiting: bool) -> Trial:
-    said = ""
+    since, said = time.monotonic(), ""
     while True:
         try:
             return site.ask()
         except (Waiting, Unreachable) as reason:
             if not is_waiting:
                 raise
-            if (news := f"{reason} {_whom(site)}") != said:
-                notes.print(said := news)
-            time.sleep(PAUSE)
+            said = _news(f"{reason} {_whom(site)}", said)
+        is_open = True
+        while is_open:
+            time.sleep(pause(time.monotonic() - since, LONGEST_PAUSE))
+            is_open = _is_open(site)
+
+
+def _news(sentence: str, said: str) -> str:
+    """Says what was not said before."""
+    if sentence != said:
+        notes.print(sentence)
+    return sentence
+
+
+def _is_open(site: Site) -> bool:
+    """Whether the site is in, and the round is open still; where nobody answers, that is for `ask` to say."""
+    try:
+        return open_round(site) is not None
+    except Unreachable:
+        return False
 
 
 def _whom(site: Site) -> str:
     """Whom the open round waits for."""
-    network: Rest = site.network  # type: ignore[assignment]
     try:
-        standing = network.standing()
+        standing = _network(site).standing()
     except Unreachable:
         return ""
     until = "" if standing["closes_at"] is None else f", until {_local(standing['closes_at'])} at the latest"
     return f"It waits for {', '.join(standing['missing']) or 'nobody'}{until}."
+
+
+def _network(site: Site) -> Rest:
+    return site.network  # type: ignore[return-value]
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _local(at: float) -> str:
@@ -358,9 +328,7 @@ def _sheet(site: Site, trial: Trial, format: Format) -> str:
 
 def _trial(site: Site, number: int | None) -> Trial:
     if number is not None:
-        if number >= len(site.trials):
-            raise CbocError(f"site '{site.name}' has asked for no trial {number}; its last is {len(site.trials) - 1}.")
-        return site.trials[number]
+        return site.trial(number)
     pending = [trial for trial in site.trials if trial.status == Status.PENDING]
     if not pending:
         raise CbocError("no experiment waits for a result; cboc ask gives one, --trial names an earlier one.")
@@ -368,14 +336,10 @@ def _trial(site: Site, number: int | None) -> Trial:
 
 
 def _number(text: str) -> float:
-    if GROUPED.fullmatch(text):
-        raise CbocError(
-            f"'{text}' may mean thousands or decimals; write {text.replace(',', '')} or {text.replace(',', '.')}."
-        )
-    try:
-        return float(text.replace(",", ".") if DECIMAL_COMMA.fullmatch(text) else text.replace("_", "?"))
-    except ValueError:
-        raise CbocError(f"an outcome is a number, or a sheet that ends in .csv; '{text}' is neither.") from None
+    number = read_number(text)
+    if number is None:
+        raise CbocError(f"an outcome is a number, or a sheet that ends in .csv; '{text}' is neither.")
+    return number
 
 
 def _changed(site: Site, trial: Trial, ran: list[str]) -> dict[str, Any] | None:
@@ -399,7 +363,10 @@ def _summary(site: Site) -> None:
     """After a result: what is best so far."""
     told = sum(trial.status in (Status.COMPLETE, Status.FAILED) for trial in site.trials)
     found = f"best so far {site.best.y:.6g}" if len(site.dataset) else "no outcome so far"
-    notes.print(f"{told} experiments, {found}. Next: cboc ask.")
+    following = "Next: cboc ask."
+    if site.is_finished:
+        following = "The study is over for this site: cboc ask tells the others, cboc best shows what was found."
+    notes.print(f"{_many(told, 'experiment')}, {found}. {following}")
 
 
 def _parameters(site: Site) -> list[Row]:
@@ -421,7 +388,7 @@ def _standing(site: Site) -> Iterator[tuple[str, Any]]:
         return
     yield "to be run", f"trial {pending[-1].number}" if pending else "nothing yet; cboc ask"
     try:
-        standing = site.network.standing()  # type: ignore[attr-defined]
+        standing = _network(site).standing()
     except CbocError as error:
         yield "coordinator", str(error)
         return

@@ -19,8 +19,9 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from jinja2 import Environment
 
 from cboc.errors import CbocError
+from cboc.lookout import open_trial
 from cboc.page import digits, history, sent
-from cboc.page.bench import Bench, Stage, open_trial
+from cboc.page.bench import Bench, Stage
 from cboc.page.door import Door
 from cboc.page.entry import RAN, Fields, Mistyped, read_entry
 from cboc.parameters import Choice
@@ -93,7 +94,7 @@ def _forms(bench: Bench, show: Show) -> APIRouter:
         """Do this to the form's trial; after a mistake the form is back, with all that was typed."""
         site = bench.open()
         try:
-            act(site, _trial(site, fields))
+            act(site, site.trial(_number(fields)))
         except CbocError as error:
             status = 422 if isinstance(error, Mistyped) else 409
             return show("page.html", status, **_seen(bench, bench.open(), str(error), fields))
@@ -135,13 +136,6 @@ def _number(fields: Fields) -> int:
     return int(text)
 
 
-def _trial(site: Site, fields: Fields) -> Trial:
-    number = _number(fields)
-    if number >= len(site.trials):
-        raise CbocError(f"there is no trial {number} in this site's file; open the page again.")
-    return site.trials[number]
-
-
 def _seen(bench: Bench, site: Site, error: str = "", typed: Fields | None = None) -> dict[str, Any]:
     """What the page is made of. What was typed is shown in the form of its own trial and in no other."""
     news, trial, typed = bench.news(site), open_trial(site), typed or {}
@@ -159,7 +153,7 @@ def _seen(bench: Bench, site: Site, error: str = "", typed: Fields | None = None
         "history": history.past(site),
         "version": history.version(site),
         "advice": bench.advice(site),
-        "messages": len(bench.file.sent()),
+        "messages": bench.file.sent_count(),
         "now": time.time(),
     }
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -18,17 +17,17 @@ from typing import Any, cast
 
 from cboc.advice import Advice, advise
 from cboc.errors import CbocError
+from cboc.lookout import open_round, open_trial, pause
 from cboc.membership import join
 from cboc.network.ledger import Unreachable
 from cboc.network.rest import Rest
-from cboc.site import Finished, Site, Waiting
+from cboc.site import Finished, Site, Taken, Waiting
 from cboc.sitefile import SiteFile
 from cboc.trial import Status, Trial
 
 LOG = logging.getLogger(__name__)
 PATIENCE = 3.0  # seconds, after which the coordinator counts as out of reach
-SHORTEST_PAUSE, LONGEST_PAUSE = 2.0, 30.0  # seconds between two messages, the longer the longer it has been quiet
-PATIENT_FOR = 20.0  # a pause is this part of the time that was waited
+LONGEST_PAUSE = 30.0  # seconds between two messages: somebody may be looking
 
 
 class Stage(StrEnum):
@@ -106,18 +105,20 @@ class Bench:
         else:
             if before is None or (before.number, before.stage) != (self._news.number, self._news.stage):
                 self._since = now
-            pause = (now - self._since) / PATIENT_FOR
-            self._due = self._clock() + min(max(pause, SHORTEST_PAUSE), LONGEST_PAUSE)
+            self._due = self._clock() + pause(now - self._since, LONGEST_PAUSE)
 
     def _learned(self, site: Site) -> News | None:
         """None: there is a design to run."""
         network = cast(Rest, site.network)
         try:
-            standing = None if site.goes_on_alone else _open_round(site, network)
+            sentence = self._said(_upcoming(site))
+            standing = None if site.goes_on_alone else open_round(site)
             if standing is None:
-                with suppress(Waiting):
+                try:
                     site.ask()
                     return None
+                except Waiting as waiting:
+                    sentence = str(waiting) if isinstance(waiting, Taken) else ""
                 standing = network.standing()
         except Finished as finished:
             return News(_upcoming(site), Stage.FINISHED, str(finished))
@@ -129,7 +130,13 @@ class Bench:
             LOG.exception("asking for the next design failed")
             return News(_upcoming(site), Stage.REFUSED, f"it failed with {type(error).__name__}: {error}")
         missing = tuple(name for name in standing["missing"] if name != site.name)
-        return News(_upcoming(site), Stage.WAITING, missing=missing, closes_at=standing["closes_at"])
+        return News(_upcoming(site), Stage.WAITING, sentence, missing, standing["closes_at"])
+
+    def _said(self, number: int) -> str:
+        """What the site has heard about this trial while it waits."""
+        known = self._news
+        is_known = known is not None and (known.number, known.stage) == (number, Stage.WAITING)
+        return cast(News, known).sentence if is_known else ""
 
     def advice(self, site: Site) -> Advice | None:
         """What was thought about these trials, if it was."""
@@ -143,20 +150,6 @@ class Bench:
                 self._advice = (tuple(site.trials), advise(site))
 
 
-def open_trial(site: Site) -> Trial | None:
-    """The trial that is proposed or to be run, if there is one."""
-    return next((t for t in reversed(site.trials) if t.status in (Status.PROPOSED, Status.PENDING)), None)
-
-
 def _upcoming(site: Site) -> int:
     trial = open_trial(site)
     return len(site.trials) if trial is None else trial.number
-
-
-def _open_round(site: Site, network: Rest) -> dict[str, Any] | None:
-    """Where the study stands, if the site is in and the round is open still: there is nothing else to ask for then."""
-    trial = open_trial(site)
-    if trial is None or trial.status == Status.PENDING:
-        return None
-    standing = network.standing()
-    return standing if standing["round"] == trial.round and site.name not in standing["missing"] else None
