@@ -9,12 +9,34 @@ WORDS = {"parameters": "parameter", "budgets": "budget", "constraints": "constra
 ABSENT = object()
 
 
-def differences(here: Any, there: Any, *path: str) -> list[str]:
+def differences(here: Mapping[str, Any], there: Mapping[str, Any]) -> list[str]:
     """A line for every difference between two agreements, `Study.agreement`; none if they are the same."""
+    apart = _apart(here) | _apart(there)  # who changes the horizon has changed one thing, not one for every site
+    return _differences(_with_budgets(here, apart), _with_budgets(there, apart))
+
+
+def _apart(agreement: Mapping[str, Any]) -> set[str]:
+    """The sites whose budget is another than the horizon."""
+    budgets = agreement.get("budgets")
+    if not isinstance(budgets, Mapping):
+        return set()
+    return {site for site, budget in budgets.items() if budget != agreement.get("horizon")}
+
+
+def _with_budgets(agreement: Mapping[str, Any], sites: set[str]) -> dict[str, Any]:
+    budgets = agreement.get("budgets")
+    if not isinstance(budgets, Mapping):
+        return dict(agreement)
+    return {**agreement, "budgets": {site: budget for site, budget in budgets.items() if site in sites}}
+
+
+def _differences(here: Any, there: Any, *path: str) -> list[str]:
     if isinstance(here, Mapping) and isinstance(there, Mapping):
         names = dict.fromkeys([*here, *there])
         lines = [
-            line for name in names for line in differences(here.get(name, ABSENT), there.get(name, ABSENT), *path, name)
+            line
+            for name in names
+            for line in _differences(here.get(name, ABSENT), there.get(name, ABSENT), *path, name)
         ]
         if not lines and path[-1:] == ("parameters",) and list(here) != list(there):
             return [f"the parameters are {', '.join(here)} here and {', '.join(there)} there: their order counts"]

@@ -24,6 +24,7 @@ RULES: dict[str, type[Identity] | type[Uniform] | type[Leader]] = {
     "leader": Leader,
 }
 COLUMNS = ("site", "trial", "round", "status", "decision", "y", "sem", "leader", "explanation", "seed")
+LONGEST_DEADLINE = 3650 * 86400.0  # seconds for which a coordinator may be told to wait in a round
 GRAPHS = {"complete": graphs.complete, "ring": graphs.ring, "star": graphs.star}
 
 

@@ -16,6 +16,9 @@ import pytest
 from typer.testing import CliRunner
 
 from cboc.cli.app import app
+from cboc.cli.coordinator import opened
+from cboc.service.exchange import Exchange
+from cboc.studyfile import read_terms
 
 STUDY = """
 [study]
@@ -122,9 +125,9 @@ def test_a_study_by_two_people_and_a_shell(bench, coordinator):
     assert '{"code": "***", "token": "***"}' in audit.stdout and "0 outcomes" in audit.stderr
     assert "all sites of 'buffer study' have joined" in bench("invite", code=2).stderr
     is_over = dict.fromkeys(("lab-a", "lab-b"), False)
-    sheet = bench.folder / "bench.csv"
     for _ in range(30):
         for site in is_over:
+            sheet = bench.folder / f"{site}.csv"
             result = CliRunner().invoke(
                 app, ["ask", "--format", "csv", "--output", str(sheet), "--file", str(bench.folder / f"{site}.db")]
             )
@@ -174,7 +177,8 @@ def test_results_by_hand(bench, coordinator):
     bench.at("lab-a", "tell", "much", code=2)
     bench.at("lab-a", "tell", "1_000", "--trial", "0", code=2)
     assert "may mean thousands or decimals" in bench.at("lab-a", "tell", "1,000", "--trial", "0", code=2).stderr
-    assert "say that this is a correction" in bench.at("lab-a", "tell", "-0.5", "--trial", "1", code=2).stderr
+    correction = "correct it: cboc tell -0.5 --trial 1 --again"
+    assert correction in bench.at("lab-a", "tell", "-0.5", "--trial", "1", code=2).stderr
     assert "Trial 1: -0.5" in bench.at("lab-a", "tell", "-0.5", "--trial", "1", "--again").stderr
     assert json.loads(bench("best", bench.folder / "lab-a.db", "--format", "json").stdout)[0]["y"] == 0.25
     assert (
@@ -207,7 +211,7 @@ def test_a_sheet_with_a_mistake_says_where(bench, coordinator):
         sheet.write_text(wrong)
         assert sentence in bench.at("lab-a", "tell", sheet, code=2).stderr
     sheet.write_text(good)
-    assert "0 lines of" in bench.at("lab-a", "tell", sheet).stderr  # nothing is filled in yet
+    assert "Nothing was told" in bench.at("lab-a", "tell", sheet).stderr  # nothing is filled in yet
     sheet.write_text(good.replace(",,,", ",,,failed"))
     bench.at("lab-a", "tell", sheet)
 
@@ -220,9 +224,11 @@ def test_mistakes_of_an_operator_get_one_sentence(bench):
         taken.listen()
         port = str(taken.getsockname()[1])
         assert f"cannot listen on 127.0.0.1:{port}" in bench("serve", "study.toml", "--port", port, code=2).stderr
-        (bench.folder / "study.toml").write_text(STUDY.replace("high = 9", "high = 10"))
-        refused = bench("serve", "study.toml", "--port", port, code=2).stderr
-        assert "has begun with other terms: parameter 'pH', high is 10 here and 9 there" in refused
+    with opened(bench.database, is_made=True) as engine:
+        Exchange(engine).create(read_terms(bench.folder / "study.toml").study)
+    (bench.folder / "study.toml").write_text(STUDY.replace("high = 9", "high = 10"))
+    refused = bench("serve", "study.toml", "--port", port, code=2).stderr
+    assert "has begun with other terms: parameter 'pH', high is 10 here and 9 there" in refused
     assert "--workers above 1" in bench("serve", "--workers", "2", code=2).stderr
     assert "a certificate needs its key" in bench("serve", "--certificate", "a.pem", code=2).stderr
     missing = bench("serve", "--certificate", "a.pem", "--key", "a.key", code=2).stderr

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 StudyName = Annotated[str | None, typer.Option("--study", metavar="NAME", help="Which.", show_default="the only one")]
 LOOPBACK = "127.0.0.1"
+LONGEST_DAYS = 3650
 
 
 def serve(
@@ -43,13 +44,15 @@ def serve(
 
     Example: `cboc serve study.toml --host 0.0.0.0 --certificate cboc.pem --key cboc.key`
     """
-    with opened(database, is_made=True) as engine:
-        for path, terms in [(path, read_terms(path)) for path in studies or ()]:
-            notes.print(_begin(engine, path, terms))
-        if workers > 1 and engine.dialect.name == "sqlite":
-            raise CbocError("SQLite serves one process; for --workers above 1 give a --database of PostgreSQL.")
+    given = [(path, read_terms(path)) for path in studies or ()]
+    _check_workers(database, workers)
     _check_socket(host, port)
     _check_certificate(certificate, key)
+    with opened(database, is_made=True) as engine:  # last: a start that is refused leaves everything as it was
+        for path, terms in given:
+            _check_terms(engine, path, terms)
+        for _, terms in given:
+            notes.print(_begin(engine, terms))
     if host != LOOPBACK and certificate is None:
         notes.print("Without --certificate designs and tokens travel in the clear, unless a proxy before it has one.")
     where = f"every address of this machine, port {port}" if host in ("0.0.0.0", "::") else f"{host}:{port}"
@@ -81,7 +84,7 @@ def _run(host: str, port: int, workers: int, certificate: Path | None, key: Path
 def invite(
     site: Annotated[str | None, typer.Argument(help="Whom to invite.", show_default="all that have not joined")] = None,
     study: StudyName = None,
-    days: Annotated[float, typer.Option(min=0.0, help="How long the invitation is good.")] = 7.0,
+    days: Annotated[float, typer.Option(help="How long the invitation is good.")] = 7.0,
     url: Annotated[str, typer.Option(help="The coordinator's address, as the site reaches it.")] = "URL",
     database: Database = DATABASE,
     format: Annotated[Format, typer.Option(help="How to print the rows.")] = Format.TABLE,
@@ -96,6 +99,8 @@ def invite(
     with opened(database) as engine:
         from cboc.service.door import Door
 
+        if not 0.0 < days <= LONGEST_DAYS:
+            raise CbocError(f"--days is above 0 and at most {LONGEST_DAYS}; {days:g} came.")
         name = _chosen(engine, study)
         door = Door(engine)
         wanted = door.absent(name) if site is None else [site]
@@ -104,7 +109,8 @@ def invite(
         rows: list[Row] = [{"site": each, "code": door.invite(name, each, 86400.0 * days)} for each in wanted]
     typer.echo(write(rows, format))
     notes.print(
-        f"At the site: cboc join {url} CODE --direction maximise|minimise, and --certificate if you made your own."
+        f"At the site: cboc join {url} CODE --direction maximise|minimise, and --certificate if you made your own. "
+        "Codes that were given to the same sites before, and not used, are good no more."
     )
 
 
@@ -219,8 +225,22 @@ def opened(database: str, *, is_made: bool = False) -> Iterator[Engine]:
         engine.dispose()
 
 
-def _begin(engine: Engine, path: Path, terms: Terms) -> str:
-    """Begin a study, or go on with it if it is the same; and what to say about it."""
+def _check_terms(engine: Engine, path: Path, terms: Terms) -> None:
+    """A study that has begun goes on with the terms that it has."""
+    from cboc.service.exchange import Exchange
+
+    exchange, study = Exchange(engine), terms.study
+    if study.name in exchange.names():
+        lines = differences(study.agreement(), exchange.study(study.name).agreement())
+        if lines:
+            raise CbocError(
+                f"{path}: study '{study.name}' has begun with other terms: {'; '.join(lines)}. "
+                "Terms do not change; take the old ones, or another name."
+            )
+
+
+def _begin(engine: Engine, terms: Terms) -> str:
+    """Begin a study, or go on with it; and what to say about it."""
     from cboc.service.exchange import Exchange
 
     exchange, study = Exchange(engine), terms.study
@@ -230,12 +250,6 @@ def _begin(engine: Engine, path: Path, terms: Terms) -> str:
     if study.name not in exchange.names():
         exchange.create(study, terms.deadline)
         return f"Study '{study.name}' begins with {', '.join(study.sites)}; cboc invite makes their invitations.{own}"
-    lines = differences(study.agreement(), exchange.study(study.name).agreement())
-    if lines:
-        raise CbocError(
-            f"{path}: study '{study.name}' has begun with other terms: {'; '.join(lines)}. "
-            "Terms do not change; take the old ones, or another name."
-        )
     news = " Its deadline is another from now on." if exchange.allow(study.name, terms.deadline) else ""
     return f"Study '{study.name}' goes on in round {exchange.state(study.name).round}.{news}{own}"
 
@@ -251,6 +265,14 @@ def _chosen(engine: Engine, study: str | None) -> str:
     if study is not None and study not in names:
         raise CbocError(f"there is no study '{study}' here; {did_you_mean(study, names)}")
     return names[0] if study is None else study
+
+
+def _check_workers(database: str, workers: int) -> None:
+    needs_service()
+    from cboc.service.sql import open_database
+
+    if workers > 1 and open_database(database).dialect.name == "sqlite":
+        raise CbocError("SQLite serves one process; for --workers above 1 give a --database of PostgreSQL.")
 
 
 def _check_socket(host: str, port: int) -> None:

@@ -113,13 +113,19 @@ def take_part(rehearsal: Rehearsal) -> None:
         ]
         done, total = 0, len(SITES) * (INITIAL + ROUNDS)
         advance = stack.enter_context(bar(total))
-        while any(process.poll() is None for process in running) or done < total:
+        is_over = False
+        while not is_over:
+            is_over = all(process.poll() is not None for process in running)
             now = sum(_told(rehearsal, site) for site in SITES)
             advance("", now - done)
             done = now
             if any(process.poll() for process in running):
                 raise CbocError("a site has stopped with an error; what it said is above.")
-            time.sleep(0.2)
+            time.sleep(0.0 if is_over else 0.2)
+    if done < total:
+        raise CbocError(
+            f"the sites have stopped after {done} of {total} experiments; remove the folder, and try again."
+        )
 
 
 def _told(rehearsal: Rehearsal, site: str) -> int:

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from alembic import command
-from sqlalchemy import Connection, Engine, MetaData, Table, func, insert, inspect, select
+from sqlalchemy import Connection, Engine, MetaData, Table, create_engine, func, insert, inspect, select
 
 from cboc.errors import CbocError
 from cboc.service.schema import VERSIONS, changing, configuration, revision_of, revisions
@@ -107,9 +107,12 @@ def _tables(connection: Connection, revision: str) -> list[Table]:
 
 def _own(revision: str) -> set[str]:
     """The names of cboc's tables at a revision: of those that a new database has there."""
-    with _opened("sqlite://") as engine, transaction(engine) as connection:
+    engine = create_engine("sqlite://")  # in memory
+    with engine.begin() as connection:
         command.upgrade(configuration(connection), revision)
-        return set(inspect(connection).get_table_names()) - {VERSIONS}
+        names = set(inspect(connection).get_table_names()) - {VERSIONS}
+    engine.dispose()
+    return names
 
 
 def _count(connection: Connection, table: Table) -> int:
@@ -133,7 +136,10 @@ def _rows(connection: Connection, tables: list[Table]) -> Iterator[list[Any]]:
 @contextmanager
 def _appearing(path: Path) -> Iterator[IO[bytes]]:
     """A file for its owner only, which has its name when all of it is on the disk, and not before."""
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise CbocError(f"cannot write {path}: {error.strerror}; choose a folder that you may write to.") from None
     try:
         with os.fdopen(descriptor, "wb") as file:
             yield file

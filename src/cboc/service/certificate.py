@@ -56,7 +56,11 @@ def make(hosts: Sequence[str], certificate: Path, key: Path) -> None:
     private = secret.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
     with os.fdopen(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(private)
-    certificate.write_bytes(signed.public_bytes(Encoding.PEM))
+    try:
+        certificate.write_bytes(signed.public_bytes(Encoding.PEM))
+    except OSError:
+        key.unlink()  # alone it is good for nothing, and in the way of the next try
+        raise
 
 
 def _name(host: str) -> x509.GeneralName:

@@ -47,7 +47,7 @@ class Door:
         """A code for one site; one that was given before and not used is good no more."""
         code = new_secret()
         row = {"code": fingerprint(code), "study": study, "site": site, "expires_at": self._clock() + lifetime}
-        with self._engine.begin() as connection:
+        with transaction(self._engine) as connection:
             known = select(sites.c.has_left).where(sites.c.study == study, sites.c.site == site)
             has_left = connection.execute(known).scalar_one_or_none()
             if has_left is None:
@@ -68,7 +68,7 @@ class Door:
         """From now on the token speaks for the site of this code, and no other token does: (study, site)."""
         if len(token) < SHORTEST:
             raise CbocError(f"a token has at least {SHORTEST} characters; {len(token)} came.")
-        with self._engine.begin() as connection:
+        with transaction(self._engine) as connection:
             invite = self._invite(connection, code)
             if invite.token is not None and invite.token != fingerprint(token):
                 raise NotAllowed("this invitation was used already; ask for another.")
@@ -106,7 +106,7 @@ class Door:
 
     def revoke(self, study: str, site: str) -> None:
         """Neither its token nor an invitation that is still out speaks for this site any more."""
-        with self._engine.begin() as connection:
+        with transaction(self._engine) as connection:
             is_site = (sites.c.study == study) & (sites.c.site == site)
             if connection.execute(update(sites).where(is_site).values(token=None)).rowcount == 0:
                 raise CbocError(f"there is no site '{site}' in a study '{study}' here.")

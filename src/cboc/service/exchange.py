@@ -21,7 +21,7 @@ from cboc.messages import Design, Proposal
 from cboc.network.ledger import Ledger, Past
 from cboc.service.sql import LONGEST, MOST_ROUNDS, sites, studies, transaction
 from cboc.service.store import SqlStore
-from cboc.study import RULES, Study
+from cboc.study import LONGEST_DEADLINE, RULES, Study
 
 Answer = TypeVar("Answer")
 
@@ -48,7 +48,7 @@ class Exchange:
         row = {"study": study.name, "agreement": study.canonical, "rounds_closed": 0, "deadline": deadline}
         members = [{"study": study.name, "site": site, "has_left": False} for site in study.sites]
         try:
-            with self._engine.begin() as connection:
+            with transaction(self._engine) as connection:
                 connection.execute(insert(studies), row)
                 connection.execute(insert(sites), members)
         except IntegrityError:
@@ -61,6 +61,7 @@ class Exchange:
 
     def allow(self, study: str, deadline: float | None) -> bool:
         """From now on a round waits so long; whether that is new."""
+        _check_deadline(deadline)
         wanted = studies.c.study == study
         with transaction(self._engine) as connection:
             before = connection.execute(select(studies.c.deadline).where(wanted)).scalar_one()
@@ -128,5 +129,9 @@ def _check(study: Study, deadline: float | None) -> None:
     rule = study.agreement()["rule"]
     if isinstance(rule, str) and rule not in RULES:
         raise CbocError(f"a coordinator knows the rules {', '.join(RULES)} and fixed matrices; '{rule}' is none.")
-    if deadline is not None and not deadline > 0.0:
-        raise CbocError(f"a deadline is a number of seconds above 0; this is {deadline!r}.")
+    _check_deadline(deadline)
+
+
+def _check_deadline(deadline: float | None) -> None:
+    if deadline is not None and not 0.0 < deadline <= LONGEST_DEADLINE:
+        raise CbocError(f"a deadline is above 0 and at most {LONGEST_DEADLINE:.0f} seconds; this is {deadline:g}.")

@@ -24,6 +24,7 @@ from cboc.service.door import NotAllowed
 from cboc.service.limiter import TooMany
 from cboc.service.overview import Attendance, Overview
 from cboc.service.people import LIFETIME, People
+from cboc.service.refusals import plain
 from cboc.service.sql import LONGEST
 from cboc.study import Study
 from cboc.web.look import add_look, templates
@@ -88,6 +89,12 @@ def add_pages(app: FastAPI, engine: Engine) -> None:
     def show(template: str, status: int = 200, headers: dict[str, str] | None = None, **values: Any) -> Response:
         return HTMLResponse(environment.get_template(template).render(**values), status, headers)
 
+    def lost(request: Request, error: Exception) -> Response:
+        """A person who has mistyped an address gets a page, a program what it always gets."""
+        is_person = "text/html" in request.headers.get("accept", "")
+        return show("lost.html", 404) if is_person else plain(request, error)
+
+    app.add_exception_handler(404, lost)
     app.include_router(_door(app.state.people, show))
     app.include_router(_views(Overview(engine), show))
 

@@ -20,6 +20,7 @@ from cboc.errors import CbocError
 from cboc.network.ledger import Final, RoundClosed
 from cboc.service.door import NotAllowed
 from cboc.service.limiter import TooMany
+from cboc.service.trouble import code_of
 from cboc.study import Study
 
 PATIENCE = 5  # seconds until a site asks again
@@ -40,7 +41,7 @@ def add_refusals(app: FastAPI) -> None:
     app.add_exception_handler(DBAPIError, _away)
     app.add_exception_handler(PoolTimeout, _away)
     app.add_exception_handler(RequestValidationError, _misfit)
-    app.add_exception_handler(HTTPException, _plain)
+    app.add_exception_handler(HTTPException, plain)
 
 
 def _answer(status: int, sentence: str, **more: Any) -> JSONResponse:
@@ -65,7 +66,8 @@ def _refuse(_: Request, error: Exception) -> JSONResponse:
 
 def _away(_: Request, error: Exception) -> JSONResponse:
     """The database does not answer, or is full: nothing was taken in, and the site asks again."""
-    log.error("the database has failed", extra={"of": {"error": type(error).__name__}})
+    code = code_of(error) if isinstance(error, DBAPIError) else ""  # which says no more than what kind of trouble it is
+    log.error("the database has failed", extra={"of": {"error": type(error).__name__, "code": code}})
     answer = _answer(503, "the coordinator's database does not answer; ask again.")
     answer.headers["Retry-After"] = str(PATIENCE)
     return answer
@@ -75,7 +77,7 @@ def _misfit(_: Request, __: Exception) -> JSONResponse:
     return _answer(422, "the message does not have the form that /openapi.json describes.")
 
 
-def _plain(_: Request, error: Exception) -> JSONResponse:
+def plain(_: Request, error: Exception) -> JSONResponse:
     status = error.status_code if isinstance(error, HTTPException) else 500
     answer = _answer(status, "there is no such thing here." if status == 404 else "this cannot be done here.")
     if status == 413:

@@ -109,6 +109,8 @@ def open_database(url: str) -> Engine:
             f"a database is sqlite:///FILE.db or postgresql+psycopg://USER@HOST/NAME; {kind} is neither."
         ) from None
     if parsed.get_backend_name() == "sqlite":
+        if parsed.database in (None, "", ":memory:"):
+            raise CbocError("a database lasts in a file: sqlite:///FILE.db, with three slashes; this names none.")
         event.listen(engine, "do_connect", _keep_private)
         event.listen(engine, "connect", _prepare)
         event.listen(engine, "begin", _begin)
@@ -117,7 +119,7 @@ def open_database(url: str) -> Engine:
 
 def _keep_private(_: object, __: object, arguments: list[Any], options: dict[str, Any]) -> None:
     """A new file is for its owner only, and so are the two that SQLite puts beside it; it would let everybody read."""
-    if not options.get("uri") and arguments[0] != ":memory:":
+    if not options.get("uri"):
         with suppress(OSError):  # it is there, or it cannot be: SQLite says so
             os.close(os.open(arguments[0], os.O_CREAT | os.O_EXCL, 0o600))
 

@@ -18,7 +18,7 @@ from cboc.loop import Experiment, simulate
 from cboc.problems.problem import Problem
 from cboc.space import Space
 from cboc.strategy import UTILITIES, Bayesian, Strategy, default, paper
-from cboc.study import RULES, Study
+from cboc.study import LONGEST_DEADLINE, RULES, Study
 from cboc.studyfile.section import AMOUNT, COUNT, FLAG, NUMBER, TEXT, TEXTS, WHOLE, Kind, Section
 from cboc.studyfile.sources import Formula, Script, Source
 from cboc.trial import Trial
@@ -178,13 +178,14 @@ def _is_duration(value: Any) -> bool:
         case ["none"]:
             return True
         case [amount, unit] if unit in UNITS:
-            return amount.replace(".", "", 1).isdecimal() and float(amount) > 0.0
+            is_number = amount.replace(".", "", 1).isdecimal()
+            return is_number and 0.0 < float(amount) * UNITS[unit] <= LONGEST_DEADLINE
     return False
 
 
 UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 LONG = "7 d"  # a site that is gone for good holds up nobody for ever
-DURATION = Kind('a time such as "36 h" or "7 d", or "none"', _is_duration)
+DURATION = Kind('a time such as "36 h" or "7 d", of 3650 d at most, or "none"', _is_duration)
 
 
 def _parts(path: Path) -> tuple[Section, dict[str, Section], dict[str, Source], Space]:
@@ -207,6 +208,10 @@ def _load(path: Path) -> Section:
         raise CbocError(f"{path} is not UTF-8 text; save it as UTF-8.") from None
     except tomllib.TOMLDecodeError as error:
         raise CbocError(f"{path} is not valid TOML: {error}.") from None
+    except RecursionError:
+        raise CbocError(f"{path} has too many lists within lists; a study file has two or three levels.") from None
+    except ValueError as error:  # a whole number of thousands of digits
+        raise CbocError(f"{path} holds a value that nobody can read: {error}.") from None
     for name in top.values:
         if name not in ("study", "space", "site"):
             raise CbocError(f"{path}: unknown section [{name}]; {did_you_mean(name, ('study', 'space', 'site'))}")
