@@ -6,6 +6,7 @@ import sys
 import threading
 import time
 from functools import partial
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 import uvicorn
@@ -213,3 +214,32 @@ def test_the_first_retry_is_said():
     with pytest.raises(Unreachable, match="try again later"):
         network.standing()
     assert len(said) == 1
+
+
+class Elsewhere(BaseHTTPRequestHandler):
+    """A web server before a coordinator, which answers one thing to everybody who comes by HTTP."""
+
+    answer = (308, b"")
+
+    def do_GET(self):
+        status, body = self.answer
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        """Quietly."""
+
+
+@pytest.mark.parametrize("answer", [(301, b""), (308, b""), (400, b"Client sent an HTTP request to an HTTPS server.")])
+def test_a_proxy_that_wants_https_is_named(answer):
+    kind = type("Answering", (Elsewhere,), {"answer": answer})
+    with ThreadingHTTPServer(("127.0.0.1", 0), kind) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        place = f"127.0.0.1:{server.server_port}"
+        with pytest.raises(CbocError, match=f"as if it spoke HTTPS: try https://{place}"):
+            Rest(f"http://{place}", "token").standing()
+        server.shutdown()
+        thread.join()
