@@ -153,7 +153,7 @@ def test_mistakes_get_one_sentence(engine):
         exchange.create(replace(study(), horizon=9))
     with pytest.raises(CbocError, match="there is no study 'other' here"):
         exchange.design("other", "x", 0)
-    with pytest.raises(CbocError, match="a deadline is a number of seconds above 0"):
+    with pytest.raises(CbocError, match="a deadline is above 0 and at most 315360000 seconds; this is 0"):
         exchange.create(study(name="late"), deadline=0.0)
     for url in ("lab-b.db", "postgresql+psycopg://u:secret@h:notaport/db", "mysql://u:secret@h/db", "x://secret:p@h"):
         with pytest.raises(CbocError, match="a database is sqlite:///FILE.db or postgresql.* is neither") as refusal:
