@@ -388,6 +388,11 @@ def _report_paper(summary: Summary, out: Path) -> None:
         **({"sites": partial(evidence.sites, summary, surrogates)} if has_shekel else {}),
         **{f"gains-{name}": partial(evidence.gains, summary, scenarios, name) for name in surrogates},
     }
+    if "cboc" in summary.methods and "default" in surrogates:
+        results = _rows(out)
+        costs = {job: results.costs[job.name] for job in results.rows if job.name in results.costs}
+        pictures["savings"] = partial(evidence.savings, summary, scenarios, "default")
+        pictures["price"] = partial(evidence.price, costs, scenarios)
     _draw(pictures, out)
 
 
