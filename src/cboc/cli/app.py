@@ -24,6 +24,7 @@ from cboc.cli.export import best_rows, trial_rows
 from cboc.cli.notes import notes
 from cboc.cli.run import Run, begin
 from cboc.cli.show import Format, write
+from cboc.cli.work import work
 from cboc.errors import CbocError
 from cboc.plots import style
 
@@ -311,6 +312,7 @@ AT_A_SITE: tuple[Callable[..., None], ...] = (
     lab.tell,
     lab.fail,
     lab.abandon,
+    work,
     lab.status,
     lab.audit,
     doctor,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 FILE = Path("site.db")
 WAITING, FINISHED = 3, 4  # exit codes of ask
-PAUSE = 5.0  # seconds between two questions while waiting
+FIRST_PAUSE, PAUSE = 0.1, 5.0  # seconds between two questions while waiting: at first, and in the end
 QUICK, LONG = 5.0, 30.0  # seconds of patience with the coordinator
 
 GROUPED = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")
@@ -110,7 +110,7 @@ def ask(
     """
     site = site_of(file, goes_on_alone=alone and not wait, patience=LONG)
     try:
-        trial = _asked(site, wait)
+        trial = asked(site, wait)
     except Waiting as waiting:
         notes.print(f"{waiting} {_whom(site)}")
         raise typer.Exit(WAITING) from None
@@ -314,8 +314,9 @@ def _direction(given: str | None) -> Direction | None:
     return given  # type: ignore[return-value]
 
 
-def _asked(site: Site, is_waiting: bool) -> Trial:
-    said = ""
+def asked(site: Site, is_waiting: bool) -> Trial:
+    """The next experiment, or a `Waiting` where nobody waits."""
+    said, pause = "", FIRST_PAUSE
     while True:
         try:
             return site.ask()
@@ -324,7 +325,8 @@ def _asked(site: Site, is_waiting: bool) -> Trial:
                 raise
             if (news := f"{reason} {_whom(site)}") != said:
                 notes.print(said := news)
-            time.sleep(PAUSE)
+            time.sleep(pause)
+            pause = min(2.0 * pause, PAUSE)
 
 
 def _whom(site: Site) -> str:
