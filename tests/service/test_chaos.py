@@ -6,7 +6,6 @@ certain number of proposals is in, and started again. CBOC_CHAOS=long plays for 
 
 import os
 import random
-import socket
 import subprocess
 import sys
 import threading
@@ -27,6 +26,7 @@ from cboc.service.exchange import Exchange
 from cboc.service.sql import metadata, open_database, proposals, studies
 from cboc.sitefile import SiteFile
 
+from ..machine.ports import free_port
 from .lab import SETTINGS, outcome
 from .proxy import FAULTS, Proxy
 
@@ -107,7 +107,7 @@ def _count(engine):
 @pytest.mark.parametrize("seed", range(2 if IS_LONG else 1))
 def test_nothing_is_lost_and_nothing_counts_twice(engine, url, tmp_path, seed):
     Exchange(engine).create(STUDY)
-    door, port, until = Door(engine), _free_port(), time.monotonic() + PATIENCE
+    door, port, until = Door(engine), free_port(), time.monotonic() + PATIENCE
     files = {site: tmp_path / f"{site}.db" for site in STUDY.sites}
     with Proxy(port, trouble=0.3, seed=seed) as proxy:
         labs = {site: lab(files[site], proxy.url, door.invite(STUDY.name, site)) for site in STUDY.sites}
@@ -118,12 +118,6 @@ def test_nothing_is_lost_and_nothing_counts_twice(engine, url, tmp_path, seed):
     assert sum(proxy.done[fault] for fault in FAULTS) >= SITES
     _is_whole(engine)
     _is_that_of_one_process(files)
-
-
-def _free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
 
 
 def _is_whole(engine):
