@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 
+import argon2
 import pytest
 
 from cboc.service.app import create_app
@@ -40,6 +41,13 @@ def engine(url):
 def postgres_engine(postgres):
     with fresh(postgres) as url, prepared(url) as engine:
         yield engine
+
+
+@pytest.fixture
+def cheap(monkeypatch):
+    """Argon2 that is quickly done; what it costs in earnest is seen where a database is stolen."""
+    hasher = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+    monkeypatch.setattr("cboc.service.people.PasswordHasher", lambda: hasher)
 
 
 @pytest.fixture

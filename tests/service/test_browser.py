@@ -1,6 +1,5 @@
 """The dashboard as a person meets it: in a real browser, by keyboard, on a phone, in the dark."""
 
-import argon2
 import numpy as np
 import pytest
 
@@ -9,6 +8,8 @@ from cboc.messages import Proposal
 from cboc.parameters import Float
 from cboc.service.exchange import Exchange
 from cboc.service.people import People
+
+pytestmark = pytest.mark.xdist_group("browser")  # one at a time
 
 PASSWORD = "correct horse"
 NAME = '<script>alert(1)</script> "trial" a/../b 🧪'
@@ -29,9 +30,7 @@ def url(tmp_path):
 
 
 @pytest.fixture
-def exchange(engine, monkeypatch):
-    hasher = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    monkeypatch.setattr("cboc.service.people.PasswordHasher", lambda: hasher)
+def exchange(engine, cheap):  # noqa: ARG001
     People(engine).add("ada", PASSWORD)
     exchange = Exchange(engine)
     exchange.create(Study(SPACE, ("north", "south", "<b>east</b>"), 4, name=NAME))
