@@ -30,6 +30,8 @@ from ..machine.ports import free_port
 from .lab import SETTINGS, outcome
 from .proxy import FAULTS, Proxy
 
+pytestmark = pytest.mark.xdist_group("chaos")  # one storm at a time: each starts six processes
+
 IS_LONG = os.environ.get("CBOC_CHAOS") == "long"
 SITES, ROUNDS, KILLS = (4, 40, 16) if IS_LONG else (3, 4, 2)  # as many kills of the coordinator, and of sites
 PATIENCE = 1800.0 if IS_LONG else 120.0  # seconds, after which a study counts as stuck
@@ -146,7 +148,7 @@ def test_a_crash_of_the_database_loses_no_proposal_that_was_acknowledged(mortal)
     metadata.create_all(engine)
     agreed = Study({"a": (0.0, 1.0)}, ("w", "x", "y", "z"), 1000, name="trial run", shares_best=False)
     Exchange(engine).create(agreed)
-    acknowledged, is_over = [], threading.Event()
+    acknowledged, is_over, until = [], threading.Event(), time.monotonic() + PATIENCE
 
     def take_part(site):
         exchange, round = Exchange(engine), 0
@@ -165,13 +167,23 @@ def test_a_crash_of_the_database_loses_no_proposal_that_was_acknowledged(mortal)
     threads = [threading.Thread(target=take_part, args=(site,)) for site in agreed.sites]
     for thread in threads:
         thread.start()
-    for _ in range(10 if IS_LONG else 3):
-        time.sleep(dice.uniform(0.1, 0.5))
-        crash()
-    time.sleep(0.3)
-    is_over.set()
-    for thread in threads:
-        thread.join()
+
+    def wait_for(more):
+        enough = len(acknowledged) + more
+        while len(acknowledged) < enough:
+            assert time.monotonic() < until, "it is stuck"
+            time.sleep(0.01)
+
+    try:
+        for _ in range(10 if IS_LONG else 3):
+            wait_for(8)
+            time.sleep(dice.uniform(0.0, 0.3))
+            crash()
+        wait_for(1)
+    finally:
+        is_over.set()
+        for thread in threads:
+            thread.join()
     with engine.connect() as connection:
         kept = {(row.site, row.round) for row in connection.execute(select(proposals))}
     engine.dispose()
