@@ -9,8 +9,6 @@ from cboc.parameters import Float
 from cboc.service.exchange import Exchange
 from cboc.service.people import People
 
-pytestmark = pytest.mark.xdist_group("browser")  # one at a time
-
 PASSWORD = "correct horse"
 NAME = '<script>alert(1)</script> "trial" a/../b 🧪'
 SPACE = {"T": Float(20.0, 90.0, unit="°C"), "c": Float(1e-4, 0.1, log=True, unit="mol/l")}

@@ -30,8 +30,6 @@ from ..machine.ports import free_port
 from .lab import SETTINGS, outcome
 from .proxy import FAULTS, Proxy
 
-pytestmark = pytest.mark.xdist_group("chaos")  # one storm at a time: each starts six processes
-
 IS_LONG = os.environ.get("CBOC_CHAOS") == "long"
 SITES, ROUNDS, KILLS = (4, 40, 16) if IS_LONG else (3, 4, 2)  # as many kills of the coordinator, and of sites
 PATIENCE = 1800.0 if IS_LONG else 120.0  # seconds, after which a study counts as stuck
