@@ -60,6 +60,7 @@ def page(browser, engine, exchange, serving, complaints):  # noqa: ARG001
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("dialog", lambda dialog: complaints.append(dialog.message))
         page.on("request", lambda request: request.url.startswith((base, "data:")) or complaints.append(request.url))
+        page.set_default_timeout(60_000)
         page.goto("/")
         yield page
         complaints += page.evaluate("window.violations")
@@ -68,6 +69,7 @@ def page(browser, engine, exchange, serving, complaints):  # noqa: ARG001
 
 def enter(page):
     """By keyboard alone: the door, the list of studies, the study."""
+    page.wait_for_function("document.activeElement.id === 'person'")  # without a click
     page.keyboard.type("ada")
     page.keyboard.press("Tab")
     page.keyboard.type(PASSWORD)
