@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(8, 1 + os.cpu_count()))')  # of the tests, some of which only wait
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -18,7 +19,7 @@ demo-service: .venv/service  ## a coordinator and three sites, each a process of
 test: .venv/dev  ## linters, types, layers and tests
 	@tests/parts
 	$(MAKE) --no-print-directory check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 check: .venv/dev  ## what is read without being run
 	$(BIN)/ruff check .

@@ -17,6 +17,8 @@ from typer.testing import CliRunner
 
 from cboc.cli.app import app
 
+from ..machine.ports import free_port
+
 STUDY = """
 [study]
 name = "buffer study"
@@ -56,12 +58,6 @@ def bench(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CBOC_DATABASE", bench.database)
     return bench
-
-
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
 
 
 def answers(address):
