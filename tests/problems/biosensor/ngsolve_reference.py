@@ -4,17 +4,11 @@ Cubic elements; the Navier-Stokes equations (cubic speeds, quadratic pressure) b
 convective form u·∇c; the rule of Crank and Nicolson, in which the product c θ of the kinetics is extrapolated from the
 two steps before. Nothing is shared with `cboc.problems.biosensor` but the numbers of `Sensor` and `Setting`. Lengths
 are in mm, since meshes like numbers of order one, and c is in units of the strongest that the sample gets.
-
-    python tests/problems/biosensor/ngsolve_reference.py hi mid lo
 """
-
-import time
 
 import ngsolve as ng
 import numpy as np
 from netgen.geom2d import SplineGeometry
-
-from cboc.problems.biosensor.sensor import Sensor, Setting
 
 ORDER = 3
 STEPS = 20  # in a pulse's width
@@ -69,62 +63,54 @@ def flow(domain, channel, inflow, viscosity):
 
 
 def peak(sensor, setting, size=1.0):
-    """(θ_max, t_max)."""
+    """θ_max, of the parabola through the largest of the samples and its neighbours."""
+    times, means = [0.0], [0.0]
+    for t, mean in march(sensor, setting, size):
+        times.append(t)
+        means.append(mean)
+        if t > 5 * setting.width and means[-1] < means[-2] < means[-3]:
+            break
+    k = int(np.argmax(means))
+    a, b, c = np.polyfit(np.array(times[k - 1 : k + 2]) - times[k], means[k - 1 : k + 2], 2)
+    return c - b**2 / (4 * a)
+
+
+def march(sensor, setting, size):
+    """(t, mean θ) for ever: with M the matrix of what changes and F of the rates, M Δ = -dt F (now + Δ/2) + dt cθ."""
+    channel, dt = sensor.channel, setting.width / STEPS
+    domain, both, M, F, product = system(sensor, setting, size)
+    implicit = M.CreateMatrix()
+    implicit.AsVector().data = M.AsVector() + 0.5 * dt * F.AsVector()
+    inverse = implicit.Inverse(both.FreeDofs(), "umfpack")
+    state, inlet = ng.GridFunction(both), ng.GridFunction(both)
+    inlet.components[0].Set(1.0, definedon=domain.Boundaries("inlet"))
+    before, last = state.vec.CreateVector(), 0.0
+    before[:] = 0.0
+    for t in dt * np.arange(1, 400 * STEPS):
+        now = product(*state.components)
+        inflow = sensor.sample.at(t, setting.width) / sensor.sample.strongest(setting.width)
+        step = ((inflow - last) * inlet.vec).Evaluate()
+        right = (dt * (1.5 * now - 0.5 * before) - dt * (F * state.vec) - implicit * step).Evaluate()
+        step.data += inverse * right
+        state.vec.data += step
+        before.data, last = now, inflow
+        mean = ng.Integrate(state.components[1], domain, definedon=domain.Boundaries("sensor"))
+        yield t, mean / (1e3 * channel.sensor)
+
+
+def system(sensor, setting, size):
+    """The mesh, the space of (c, θ), M, F, and what the product c θ adds."""
     channel, chemistry, width = sensor.channel, sensor.chemistry, setting.width
     layer = (chemistry.diffusivity * channel.sensor * channel.height / (6 * setting.inflow)) ** (1 / 3)
     domain = mesh(channel, layer, size, 0.5 * (chemistry.diffusivity * width) ** 0.5)
     u = flow(domain, channel, setting.inflow, chemistry.viscosity)
-    strongest = sensor.sample.strongest(width)
+    strongest, wall = sensor.sample.strongest(width), ng.ds("sensor")
     on, off, D = chemistry.binding * strongest, chemistry.release, 1e6 * chemistry.diffusivity
     takes = 1e3 * setting.receptors / strongest  # ρ_s in mm of the sample
-
-    place = domain.Boundaries("sensor")
-    cs = ng.H1(domain, order=ORDER, dirichlet="inlet")
-    both = cs * ng.Compress(ng.H1(domain, order=ORDER, definedon=place))
+    thetas = ng.Compress(ng.H1(domain, order=ORDER, definedon=domain.Boundaries("sensor")))
+    both = ng.H1(domain, order=ORDER, dirichlet="inlet") * thetas
     (c, theta), (v, w) = both.TnT()
-    wall = ng.ds("sensor")
-    mass = ng.BilinearForm(c * v * ng.dx + takes * theta * v * wall + theta * w * wall).Assemble()
+    changes = c * v * ng.dx + takes * theta * v * wall + theta * w * wall
     rates = (D * ng.grad(c) * ng.grad(v) + (u * ng.grad(c)) * v) * ng.dx + (off * theta - on * c) * w * wall
-    flux = ng.BilinearForm(rates).Assemble()
-    dt = width / STEPS
-    implicit = mass.mat.CreateMatrix()
-    implicit.AsVector().data = mass.mat.AsVector() + 0.5 * dt * flux.mat.AsVector()
-    inverse = implicit.Inverse(both.FreeDofs(), "umfpack")
-
-    state, inlet = ng.GridFunction(both), ng.GridFunction(both)
-    inlet.components[0].Set(1.0, definedon=domain.Boundaries("inlet"))
-    concentration, coverage = state.components
-    products = [state.vec.CreateVector() for _ in range(2)]  # of c and θ, now and before
-    for vector in products:
-        vector[:] = 0.0
-    strength = lambda t: sensor.sample.at(t, width) / strongest  # noqa: E731
-    times, means = [0.0], [0.0]
-    while len(means) < 4 or times[-1] < 4 * width or not means[-1] < means[-2] < means[-3]:
-        t = times[-1] + dt
-        product = ng.LinearForm(-on * concentration * coverage * w * wall).Assemble()
-        change = (1.5 * product.vec - 0.5 * products[0]).Evaluate()
-        products[0].data = product.vec
-        jump = strength(t) - strength(times[-1]) if len(times) > 1 else strength(t)
-        step = (jump * inlet.vec).Evaluate()
-        right = (dt * change - dt * (flux.mat * state.vec) - implicit * step).Evaluate()
-        step.data += inverse * right
-        state.vec.data += step
-        times.append(t)
-        means.append(ng.Integrate(coverage, domain, definedon=place) / (1e3 * channel.sensor))
-    k = int(np.argmax(means))
-    a, b, _ = np.polyfit(times[k - 1 : k + 2], means[k - 1 : k + 2], 2)
-    middle = -b / (2 * a)
-    return float(np.polyval(np.polyfit(np.array(times[k - 1 : k + 2]) - middle, means[k - 1 : k + 2], 2), 0.0)), middle
-
-
-if __name__ == "__main__":
-    import sys
-
-    designs = {
-        "hi": Setting(1e-2, 1.8e-8, 30.0),
-        "mid": Setting(1e-3, 2.5e-8, 90.0),
-        "lo": Setting(1e-4, 3.3e-8, 180.0),
-    }
-    for name in sys.argv[1:]:
-        started = time.process_time()
-        print(name, *peak(Sensor(), designs[name]), round(time.process_time() - started, 1), flush=True)
+    M, F = (ng.BilinearForm(form).Assemble().mat for form in (changes, rates))
+    return domain, both, M, F, lambda c, theta: ng.LinearForm(-on * c * theta * w * wall).Assemble().vec
