@@ -34,6 +34,7 @@ bench: .venv/bench  ## speed and quality against BoTorch, in the same run
 	$(BIN)/python benchmarks/stack.py
 	$(BIN)/python benchmarks/scaling.py
 	$(BIN)/python benchmarks/service.py
+	$(BIN)/python benchmarks/biosensor.py
 	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python benchmarks/solo.py
 
@@ -43,6 +44,7 @@ bench-quick: .venv/bench  ## the same in a few minutes
 	$(BIN)/python benchmarks/step.py --quick
 	$(BIN)/python benchmarks/stack.py --quick
 	$(BIN)/python benchmarks/service.py --quick
+	$(BIN)/python benchmarks/biosensor.py --quick
 	$(BIN)/python benchmarks/tables.py --quick
 	$(BIN)/python benchmarks/solo.py --quick
 
@@ -67,7 +69,7 @@ docs: .venv/dev  ## draw the pictures and check the claims of the documentation
 	@touch $@
 
 .venv/bench: .venv/bin/python pyproject.toml
-	$(BIN)/pip install --quiet -e '.[botorch,service]'
+	$(BIN)/pip install --quiet -e '.[botorch,service,fem]'
 	@touch $@
 
 clean:
