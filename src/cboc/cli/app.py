@@ -19,6 +19,7 @@ from cboc.cli import bench, coordinator, lab, operations, pictures
 from cboc.cli import demo as demonstration
 from cboc.cli import simulate as simulation
 from cboc.cli.advise import advice_of, advice_row
+from cboc.cli.biosensor import biosensor
 from cboc.cli.doctor import doctor
 from cboc.cli.export import best_rows, trial_rows
 from cboc.cli.notes import notes
@@ -303,6 +304,9 @@ def demo_service(
                 input("The dashboard stays until you press Enter. ")
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
+
+
+app.command()(biosensor)
 
 
 AT_A_SITE: tuple[Callable[..., None], ...] = (
