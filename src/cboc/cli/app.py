@@ -23,6 +23,7 @@ from cboc.cli.biosensor import biosensor
 from cboc.cli.doctor import doctor
 from cboc.cli.export import best_rows, trial_rows
 from cboc.cli.notes import notes
+from cboc.cli.report import report
 from cboc.cli.run import Run, begin
 from cboc.cli.show import Format, write
 from cboc.errors import CbocError
@@ -306,6 +307,7 @@ def demo_service(
         raise typer.Exit(130) from None
 
 
+app.command()(report)
 app.command()(biosensor)
 
 
