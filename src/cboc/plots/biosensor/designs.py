@@ -35,9 +35,9 @@ def designs(accounts: Mapping[str, Account], landscape: Landscape | None = None)
     for row, (method, account) in zip(axes, accounts.items(), strict=True):
         for ax, pair in zip(row, PAIRS, strict=True):
             _frame(ax, pair, landscape)
-            for site, marker in zip(range(len(optima)), MARKERS, strict=False):
-                _path(ax, pair, account, site, {"color": look(method).colour, "marker": marker})
-            _mark(ax, pair, optima)
+            for site, (optimum, marker) in enumerate(zip(optima, MARKERS, strict=False)):
+                best = _path(ax, pair, account, site, {"color": look(method).colour, "marker": marker})
+                _mark(ax, pair, best, optimum)
         style.title(row[0], look(method).name)
     _legend(fig, landscape is not None)
     return fig
@@ -66,7 +66,8 @@ def _natural(values: Array, parameter: int) -> Array:
     return AXES[parameter][1] * SPACE.array_from_unit(X)[:, parameter]
 
 
-def _path(ax: Axes, pair: tuple[int, int], account: Account, site: int, look: dict[str, Any]) -> None:
+def _path(ax: Axes, pair: tuple[int, int], account: Account, site: int, look: dict[str, Any]) -> Array:  # (D,)
+    """The site's experiments and its best so far; where that ends."""
     X, y = account.designs[site], np.where(np.isnan(account.outcomes[site]), -np.inf, account.outcomes[site])
     best = [int(np.argmax(y[:n])) for n in range(INITIAL, len(y) + 1)]  # after the initial designs and every round
     ran_x, ran_y = _points(X[INITIAL:], pair)
@@ -77,12 +78,14 @@ def _path(ax: Axes, pair: tuple[int, int], account: Account, site: int, look: di
     full = look | {"markeredgecolor": "white", "markersize": 8, "zorder": 6}
     ax.plot(x[0], y[0], **hollow)
     ax.plot(x[-1], y[-1], **full)
+    return X[best[-1]]
 
 
-def _mark(ax: Axes, pair: tuple[int, int], optima: Array) -> None:
-    for point in np.unique(optima, axis=0):
-        x, y = _points(point[None], pair)
-        ax.plot(x, y, marker="x", color=INK, markersize=12, markeredgewidth=1.8, linestyle="none", zorder=5)
+def _mark(ax: Axes, pair: tuple[int, int], best: Array, optimum: Array) -> None:
+    """The optimum, and by a dotted line how far from it the site ended."""
+    x, y = _points(np.array([best, optimum]), pair)
+    ax.plot(x, y, color=INK, linewidth=1.0, linestyle=":", zorder=5)
+    ax.plot(x[1], y[1], marker="x", color=INK, markersize=9, markeredgewidth=1.6, linestyle="none", zorder=5)
 
 
 def _points(X: Array, pair: tuple[int, int]) -> tuple[Array, Array]:
@@ -102,4 +105,8 @@ def _legend(fig: Figure, has_contours: bool) -> None:
     ]
     style.legend(fig, marks)
     contours = "; contours: θ_max × 10³ on the plane through the optimum" if has_contours else ""
-    fig.supxlabel(f"a shape for each site; lines: its best design so far{contours}", fontsize=style.SMALL, color=INK)
+    fig.supxlabel(
+        f"a shape for each site; lines: its best design so far; dotted: from there to its optimum{contours}",
+        fontsize=style.SMALL,
+        color=INK,
+    )

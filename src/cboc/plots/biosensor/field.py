@@ -54,14 +54,18 @@ def draw_channel(ax: Axes, passage: Passage, state: State) -> ScalarMappable:
 
 def draw_layer(ax: Axes, passage: Passage, state: State) -> ScalarMappable:
     """The floor from near, y in µm, with the thickness that Lévêque's formula gives it along the sensor."""
-    x, y = passage.grid
     length, thickness = passage.sensor.channel.sensor, layer(passage.sensor, passage.setting.inflow)
-    image = ax.contourf(x / MILLI, y / MICRO, passage.field(state), **_look(passage))
+    (left, right), top = (-MARGIN * length, (1.0 + MARGIN) * length), NEAR * thickness
+    x, y = passage.grid
+    columns = slice(max(0, np.searchsorted(x, left) - 1), np.searchsorted(x, right) + 1)  # no more than is seen
+    rows = slice(0, np.searchsorted(y, top) + 1)
+    shown = passage.field(state)[rows, columns]
+    image = ax.contourf(x[columns] / MILLI, y[rows] / MICRO, shown, **_look(passage))
     _mark_sensor(ax, passage)
     along = np.linspace(0.0, length, 200)
     ax.plot(along / MILLI, thickness * np.cbrt(along / length) / MICRO, color="white", linewidth=1.1, linestyle="--")
-    ax.set_xlim(-MARGIN * length / MILLI, (1.0 + MARGIN) * length / MILLI)
-    ax.set_ylim(0.0, NEAR * thickness / MICRO)
+    ax.set_xlim(left / MILLI, right / MILLI)
+    ax.set_ylim(0.0, top / MICRO)
     ax.set_ylabel("y [µm]", fontsize=style.SMALL, color=INK)
     ax.grid(visible=False)
     return image
