@@ -20,7 +20,7 @@ from cboc.cli.report.command import RESULTS
 from cboc.cli.report.html import Html, element, together
 from cboc.cli.report.page import facts, paragraph, picture, section, table
 from cboc.errors import CbocError
-from cboc.metrics import paired
+from cboc.metrics import area, paired
 from cboc.plots import biosensor, evidence
 from cboc.plots.biosensor.landscape import Landscape
 from cboc.plots.evidence.look import look
@@ -136,7 +136,7 @@ def _finding(setup: str, groups: Mapping[str, Sequence[Account]]) -> str:
         return ""
     unit = "% of the optimum" if SETUPS[setup].is_constructed else "thousandths"
     one, other = (np.array([curves[seed] for seed in seeds]) for curves in (ours, theirs))
-    end, way = paired(one[:, -1], other[:, -1]), paired(one.mean(axis=1), other.mean(axis=1))
+    end, way = paired(one[:, -1], other[:, -1]), paired(area(one), area(other))
     clear = len(seeds) > 1 and abs(way.difference) > way.margin
     verdict = "a clear difference" if clear else "not a clear difference"
     count = "1 seed" if len(seeds) == 1 else f"{len(seeds)} seeds"

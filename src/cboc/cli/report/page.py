@@ -72,7 +72,7 @@ def paragraph(text: object, **attributes: str) -> Html:
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Html:
     """The first column is names; numbers stand on the right."""
     cells = [[str(cell) for cell in row] for row in rows]
-    is_number = [all(row[k][:1] in NUMERIC for row in cells) for k in range(len(columns))]
+    is_number = [k > 0 and any(row[k] and row[k][0] in NUMERIC for row in cells) for k in range(len(columns))]
 
     def line(tags: Sequence[str], texts: Sequence[str]) -> Html:
         looks = [{"class_": "number"} if number else {} for number in is_number]
