@@ -62,6 +62,8 @@ def test_the_sheet_says_who_has_what(told):
     mean = 1e3 * told.best[:, -1].mean()
     assert [row[0] for row in sheet.rows] == ["individual", "cboc"]
     assert sheet.rows[1][2].startswith(f"{mean:.3f}") and sheet.rows[1][4].startswith(f"{0.5 * mean:+.3f}")
+    (turned,) = case_sheets([replace(told, outcomes=0.4 * told.outcomes), alone])
+    assert turned.rows[1][-1].startswith("never, ")
 
 
 @pytest.mark.parametrize(

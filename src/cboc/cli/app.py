@@ -19,9 +19,11 @@ from cboc.cli import bench, coordinator, lab, operations, pictures
 from cboc.cli import demo as demonstration
 from cboc.cli import simulate as simulation
 from cboc.cli.advise import advice_of, advice_row
+from cboc.cli.biosensor import biosensor
 from cboc.cli.doctor import doctor
 from cboc.cli.export import best_rows, trial_rows
 from cboc.cli.notes import notes
+from cboc.cli.report import report
 from cboc.cli.run import Run, begin
 from cboc.cli.show import Format, write
 from cboc.cli.work import work
@@ -304,6 +306,10 @@ def demo_service(
                 input("The dashboard stays until you press Enter. ")
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
+
+
+app.command()(report)
+app.command()(biosensor)
 
 
 AT_A_SITE: tuple[Callable[..., None], ...] = (
