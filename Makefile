@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
+WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(8, 1 + os.cpu_count()))')  # of the tests, some of which only wait
 export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -18,7 +19,7 @@ demo-service: .venv/service  ## a coordinator and three sites, each a process of
 test: .venv/dev  ## linters, types, layers and tests
 	@tests/parts
 	$(MAKE) --no-print-directory check
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 check: .venv/dev  ## what is read without being run
 	$(BIN)/ruff check .
@@ -33,6 +34,7 @@ bench: .venv/bench  ## speed and quality against BoTorch, in the same run
 	$(BIN)/python benchmarks/stack.py
 	$(BIN)/python benchmarks/scaling.py
 	$(BIN)/python benchmarks/service.py
+	$(BIN)/python benchmarks/biosensor.py
 	$(BIN)/python benchmarks/tables.py
 	$(BIN)/python benchmarks/solo.py
 
@@ -42,6 +44,7 @@ bench-quick: .venv/bench  ## the same in a few minutes
 	$(BIN)/python benchmarks/step.py --quick
 	$(BIN)/python benchmarks/stack.py --quick
 	$(BIN)/python benchmarks/service.py --quick
+	$(BIN)/python benchmarks/biosensor.py --quick
 	$(BIN)/python benchmarks/tables.py --quick
 	$(BIN)/python benchmarks/solo.py --quick
 
@@ -66,7 +69,7 @@ docs: .venv/dev  ## draw the pictures and check the claims of the documentation
 	@touch $@
 
 .venv/bench: .venv/bin/python pyproject.toml
-	$(BIN)/pip install --quiet -e '.[botorch,service]'
+	$(BIN)/pip install --quiet -e '.[botorch,service,fem]'
 	@touch $@
 
 clean:

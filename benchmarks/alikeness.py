@@ -1,7 +1,7 @@
 """How alike do problems have to be? The gain over working alone, against how far apart the sites' optima are.
 
     python benchmarks/alikeness.py            run what is missing in results/alikeness.jsonl, then the table
-    python benchmarks/alikeness.py --show     the table alone
+    python benchmarks/alikeness.py --show     the table alone; with --picture FILE, as a picture too
 
 Ten sites, each with a1 f(x + a3) + a2 where a3 is drawn for every site and every dimension from N(0, s²), s a share of
 the width of the box, and the common optimum at a random place; at the end, optima with nothing in common. Sixty rounds,
@@ -31,7 +31,9 @@ from cboc.bench.methods import METHODS
 from cboc.bench.scenario import INITIAL, Scenario
 from cboc.cli.bar import bar
 from cboc.data import Dataset
-from cboc.metrics import paired
+from cboc.metrics import Paired, paired
+from cboc.plots import style
+from cboc.plots.evidence.look import look
 from cboc.problems.problem import Problem, heterogeneous
 from cboc.problems.sites import displaced, unrelated
 from cboc.problems.synthetic import problem
@@ -108,27 +110,60 @@ def table() -> None:
         print(f"\n{name}: area and final Gap minus alone, {SITES} sites, {ROUNDS} rounds, 95 % intervals")
         print("optima apart".ljust(16) + "".join(method.rjust(40) for method in COMPARED[1:]))
         for share in SHARES:
-            line = ("anywhere" if share == inf else f"{100 * share:g} % of box").ljust(16)
+            line = _named(share).ljust(16)
             for method in COMPARED[1:]:
-                line += "  ".join(gain(rows, name, share, method, what) for what in ("area", "final")).rjust(40)
+                line += "  ".join(_signed(gain(rows, name, share, method, what)) for what in ("area", "final")).rjust(
+                    40
+                )
             print(line)
 
 
-def gain(rows: dict[Task, dict[str, Any]], name: str, share: float, method: str, what: str) -> str:
-    means = [
-        [np.mean(rows[task][what]) for task in (Task(name, share, m, seed) for m in (method, "individual"))]
-        for seed in SEEDS
-        if {Task(name, share, m, seed) for m in (method, "individual")} <= rows.keys()
-    ]
-    if len(means) < 2:
-        return "-"
-    pair = paired(*np.array(means).T)
-    return f"{pair.difference:+.3f} ± {pair.margin:.3f}"
+def gain(rows: dict[Task, dict[str, Any]], name: str, share: float, method: str, what: str) -> Paired | None:
+    """Over working alone on the same seeds; None with fewer than two."""
+    pairs = [(Task(name, share, method, seed), Task(name, share, "individual", seed)) for seed in SEEDS]
+    means = [[np.mean(rows[task][what]) for task in pair] for pair in pairs if set(pair) <= rows.keys()]
+    return paired(*np.array(means).T) if len(means) > 1 else None
+
+
+def _named(share: float) -> str:
+    return "anywhere" if share == inf else f"{100 * share:g} % of box"
+
+
+def _signed(pair: Paired | None) -> str:
+    return "-" if pair is None else f"{pair.difference:+.3f} ± {pair.margin:.3f}"
+
+
+def picture() -> Any:
+    """A panel for each problem: the gain in area against how far apart the optima are."""
+    rows = done()
+    fig, axes = style.figure(3.6, 1, len(PROBLEMS), sharey=True)
+    for ax, name in zip(axes[0], PROBLEMS, strict=True):
+        for method in COMPARED[1:]:
+            pairs = [gain(rows, name, share, method, "area") for share in SHARES]
+            known = [(k, pair.difference, pair.margin) for k, pair in enumerate(pairs) if pair is not None]
+            if known:
+                x, y, margin = np.array(known).T
+                mark = {"color": look(method).colour, "marker": look(method).marker, "capsize": 3, "linewidth": 2.0}
+                ax.errorbar(x, y, margin, **mark)
+        ax.axhline(0.0, color=style.INK, linewidth=1.0)
+        ax.set_xticks(range(len(SHARES)), [f"{100 * s:g} %" if s < inf else "any" for s in SHARES])
+        style.title(ax, name)
+        style.axis_labels(ax, "spread of the sites' optima, % of the box's width")
+    style.axis_labels(axes[0][0], axes[0][0].get_xlabel(), "area, minus Individual's")
+    style.legend(
+        fig, [{"color": look(m).colour, "marker": look(m).marker, "label": look(m).name} for m in COMPARED[1:]]
+    )
+    note = (
+        f"{SITES} sites, {ROUNDS} rounds; bars: 95 % intervals over {len(SEEDS)} seeds; above zero: better than alone"
+    )
+    fig.supxlabel(note, fontsize=style.SMALL, color=style.INK)
+    return fig
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--show", action="store_true", help="run nothing")
+    parser.add_argument("--picture", type=Path, help="write it there")
     parser.add_argument("--workers", type=int, help="processes")
     asked = parser.parse_args()
     if not asked.show:
@@ -141,6 +176,8 @@ def main() -> None:
                 file.flush()
                 advance(f"{task.problem}, {task.share}, {task.method}, seed {task.seed}", 1)
     table()
+    if asked.picture:
+        picture().savefig(asked.picture, dpi=200)
 
 
 if __name__ == "__main__":

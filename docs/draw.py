@@ -9,8 +9,16 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
-EVIDENCE = HERE.parent / "evidence"
-PICTURES = ("gains-default.png", "theory/theory.png")
+EVIDENCE, BENCHMARKS = HERE.parent / "evidence", HERE.parent / "benchmarks"
+PICTURES = {
+    "gains-default.png": "gains-default.png",
+    "gains-paper.png": "gains-paper.png",
+    "honest-default.png": "gains-displaced.png",
+    "result.png": "result.png",
+    "savings.png": "savings.png",
+    "price.png": "price.png",
+    "theory/theory.png": "theory.png",
+}
 CBOC = Path(sys.executable).parent / "cboc"
 
 
@@ -21,8 +29,9 @@ def main() -> None:
         shutil.copy(picture, HERE / "demo.png")
     subprocess.run([CBOC, "bench", "show", EVIDENCE], check=True)
     subprocess.run([CBOC, "bench", "theory", "--out", EVIDENCE / "theory"], check=True)
-    for name in PICTURES:
-        shutil.copy(EVIDENCE / name, HERE)
+    subprocess.run([sys.executable, BENCHMARKS / "alikeness.py", "--show", "--picture", HERE / "when.png"], check=True)
+    for drawn, name in PICTURES.items():
+        shutil.copy(EVIDENCE / drawn, HERE / name)
 
 
 if __name__ == "__main__":

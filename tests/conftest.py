@@ -1,5 +1,13 @@
-"""One thread for linear algebra: on a machine that is busy, two that wait for each other take minutes."""
+"""For a busy machine: linear algebra in one thread, as two that wait for each other take minutes, and no deadlines."""
 
 import os
 
+from hypothesis import settings
+
+from .machine.chromium import browser as browser
+from .machine.postgresql import mortal as mortal
+from .machine.postgresql import postgres as postgres
+
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")

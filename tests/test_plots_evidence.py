@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from cboc.baselines.case import Case
+from cboc.bench.casestudy import INITIAL, Account, Attempt
 from cboc.bench.illustration import LEADER, NEAR, Illustration, illustrate
 from cboc.bench.job import Job, Row
 from cboc.bench.paper import DISPLACED, FURTHER, SCENARIOS, TABLES
@@ -226,6 +227,53 @@ def test_intervals_beyond_the_picture_end_in_an_arrow():
     assert {line.get_marker() for line in ax.lines} >= {"<", ">"}
 
 
+# savings and price
+
+
+def test_savings_are_the_rounds_until_the_end_of_working_alone(summary):
+    (ax,) = evidence.savings(summary, SCENARIOS, "default", "cboc-u").axes
+    ours, theirs = summary.cell(SCENARIOS[0], "default", "cboc-u").rounds
+    assert ax.patches[0].get_width() == pytest.approx(ours / theirs) and ours < theirs
+    assert texts(ax)[0] == f"{ours:.0f} of {theirs:.0f}" and len(ax.patches) == len(SCENARIOS)
+
+
+def test_who_never_gets_there_has_an_open_bar(summary):
+    (ax,) = evidence.savings(summary, SCENARIOS[:1], "default", "centre").axes
+    assert texts(ax) == [f"not within {SCENARIOS[0].horizon}"] and ax.patches[0].get_width() == 1.0
+
+
+def test_the_price_is_per_site_and_round():
+    jobs = [Job(SCENARIOS[0], "default", method, seed) for method in ("individual", "cboc") for seed in (0, 1)]
+    sites_and_rounds = SCENARIOS[0].sites * SCENARIOS[0].horizon
+    costs = dict(zip(jobs, np.array([1.0, 3.0, 4.0, 6.0]) * sites_and_rounds / 1e3, strict=True))
+    (ax,) = evidence.price(costs, SCENARIOS).axes
+    assert [line.get_xdata().tolist() for line in ax.lines[1:]] == [[pytest.approx(2.0)], [pytest.approx(5.0)]]
+    assert [label.get_text() for label in ax.get_yticklabels()] == [SCENARIOS[0].name]  # others have no runs
+
+
+# the case study
+
+
+def account(method, seed, level):
+    outcomes = np.full((3, INITIAL + 10), 1e-3)
+    outcomes[:, INITIAL + 4 :] = level
+    return Account(Attempt("paper", method, seed), np.full((3, INITIAL + 10, 3), 0.5), outcomes)
+
+
+def accounts(seeds=2):
+    levels = {"individual": 3e-3, "cboc": 4e-3}
+    return [account(method, seed, level) for method, level in levels.items() for seed in range(seeds)]
+
+
+def test_the_case_study_draws_the_best_so_far_and_the_optimum():
+    (ax,) = evidence.casestudy(accounts()).axes
+    drawn = curves(ax)
+    np.testing.assert_allclose(drawn["cboc"], [1.0] * 5 + [4.0] * 6)
+    np.testing.assert_allclose(drawn["individual"], [1.0] * 5 + [3.0] * 6)
+    (optimum,) = [line for line in ax.lines if line.get_linestyle() == "--"]
+    assert optimum.get_ydata()[0] == pytest.approx(4.51, abs=0.01)
+
+
 # theory
 
 
@@ -275,6 +323,9 @@ PICTURES = {
     "sites": lambda summary: evidence.sites(summary, SURROGATES),
     "published": lambda summary: evidence.published(summary, SURROGATES),
     "gains": lambda summary: evidence.gains(summary, [*SCENARIOS, *FURTHER], "paper"),
+    "savings": lambda summary: evidence.savings(summary, SCENARIOS, "paper", "cboc-u"),
+    "price": lambda _: evidence.price({}, SCENARIOS),
+    "casestudy": lambda _: evidence.casestudy(accounts(seeds=1)),
     "theory": lambda _: evidence.theory(courses(seeds=1, methods=("individual", "gated"))),
 }
 
@@ -286,7 +337,7 @@ def test_every_picture_is_a_file_without_a_warning_even_where_runs_are_missing(s
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("name", ["sites", "published", "gains"])
+@pytest.mark.parametrize("name", ["sites", "published", "gains", "savings"])
 def test_pictures_of_no_runs_at_all_say_so(name):
     figure = PICTURES[name](Summary([]))
     assert "no seeds yet" in figure.get_supxlabel()

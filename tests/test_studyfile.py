@@ -8,7 +8,7 @@ from cboc.consensus import Identity, Leader, Uniform
 from cboc.errors import CbocError
 from cboc.problems.synthetic import levy
 from cboc.strategy import UTILITIES
-from cboc.studyfile import read, template
+from cboc.studyfile import read, read_terms, template
 
 MINIMAL = """
 [study]
@@ -324,7 +324,7 @@ def test_a_failed_experiment_is_recorded_and_the_study_goes_on(write):
 
 def test_a_study_without_sources_is_read_but_cannot_be_simulated(write):
     file = read(write(FUNCTION.format("").replace('experiment = ""', "")))
-    with pytest.raises(CbocError, match="a simulation needs to know where outcomes come from"):
+    with pytest.raises(CbocError, match="it has to say where outcomes come from"):
         file.simulate()
 
 
@@ -344,3 +344,54 @@ def test_every_utility_runs_by_its_name(tmp_path, name):
     path.write_text(MINIMAL.replace("horizon = 3", f'horizon = 3\ninitial = 4\nutility = "{name}"'))
     history = read(path).simulate()
     assert all(np.isfinite(history.best_so_far(site)).all() for site in history.study.sites)
+
+
+PROGRAM = """
+[study]
+horizon = 2
+[space]
+T = [20, 90]
+[[site]]
+name = "a"
+direction = "maximise"
+[site.program]
+command = ["sh", "-c", "echo $0", "{T}"]
+timeout = "1 min"
+"""
+
+
+def test_an_experiment_is_a_program(write):
+    every = (
+        'template = "deck"\ninput = "in"\noutput = "out"\nkey = "y"\nretries = 2\nwork = "w"\nenvironment = {A = "b"}'
+    )
+    program = read(write(PROGRAM + every, deck="{T}")).experiments["a"]
+    assert (program.timeout, program.retries, program.key, program.environment) == (60.0, 2, "y", {"A": "b"})
+    assert (program.input, program.output, str(program.template), program.work) == ("in", "out", "deck", "w")
+    file = read(write(PROGRAM.replace("1 min", "none")))
+    assert file.experiments["a"].timeout is None and file.experiments["a"]({"T": 30.5}) == 30.5
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ('timeout = "1 min"', "", "'a', program: the key 'timeout' is missing; it is a time such as"),
+        ('"1 min"', "60", "'a', program: timeout is a time such as"),
+        ("timeout", "time_out", "unknown key 'time_out'; did you mean 'timeout'?"),
+        ('["sh", "-c", "echo $0", "{T}"]', '"sh"', "'a', program: command is a list of texts in quotes"),
+        ("[site.program]", 'pattern = "y"\n[site.program]', "unknown key 'pattern'"),
+        ("[site.program]", 'experiment = "a.py:b"\n[site.program]', "from an experiment or from a program; leave one"),
+        ("[site.program]", "noise = 1\n[site.program]", "'noise' belongs to a test problem; leave it or 'program' out"),
+        ('"1 min"', '"1 min"\npattern = "y"', "'a', program: a pattern has one group"),
+    ],
+)
+def test_a_mistake_in_a_program_is_one_sentence(write, old, new, sentence):
+    with pytest.raises(CbocError, match=re.escape(sentence)):
+        read(write(PROGRAM.replace(old, new)))
+
+
+def test_whoever_coordinates_needs_no_program(write):
+    """The terms of a study file are read on a machine that has none of it."""
+    path = write(PROGRAM.replace('"sh"', '"no-such-program"') + 'template = "missing"')
+    assert read_terms(path).study.sites == ("a",)
+    with pytest.raises(CbocError, match="'a': the template: cannot read .*missing"):
+        _ = read(path).experiments

@@ -16,6 +16,7 @@ from cboc.trial import Trial
 if TYPE_CHECKING:
     from cboc.loop import ExperimentFailed, simulate
     from cboc.membership import join
+    from cboc.program import Program
     from cboc.site import Finished, Site, Waiting
 
 __version__ = "0.1.0"
@@ -34,6 +35,7 @@ __all__ = [
     "Int",
     "Leader",
     "Ledger",
+    "Program",
     "Site",
     "Space",
     "Study",
@@ -48,6 +50,7 @@ _LATER = {
     "ExperimentFailed": "cboc.loop",
     "simulate": "cboc.loop",
     "join": "cboc.membership",
+    "Program": "cboc.program",
     "Finished": "cboc.site",
     "Site": "cboc.site",
     "Waiting": "cboc.site",

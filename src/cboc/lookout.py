@@ -17,9 +17,9 @@ SHORTEST_PAUSE = 2.0  # seconds
 PATIENT_FOR = 20.0  # a pause is this part of the time that was waited
 
 
-def pause(waited: float, longest: float) -> float:
+def pause(waited: float, longest: float, shortest: float = SHORTEST_PAUSE) -> float:
     """Until the next message, of who has waited so long; all in seconds."""
-    return min(max(waited / PATIENT_FOR, SHORTEST_PAUSE), longest)
+    return min(max(waited / PATIENT_FOR, shortest), longest)
 
 
 def open_round(site: Site) -> dict[str, Any] | None:

@@ -107,12 +107,13 @@ def _run(sites: list[Site], experiments: Mapping[str, Experiment], on_trial: Cal
                 site.propose()
         for site in active:
             with suppress(Finished, Waiting):
-                trial = _run_trial(site, site.ask(), experiments[site.name])
+                trial = run_trial(site, site.ask(), experiments[site.name])
                 if on_trial is not None:
                     on_trial(trial)
 
 
-def _run_trial(site: Site, trial: Trial, experiment: Experiment) -> Trial:
+def run_trial(site: Site, trial: Trial, experiment: Experiment) -> Trial:
+    """The trial with its outcome, or failed."""
     try:
         outcome = experiment(trial.design(site.study.space))
     except ExperimentFailed as failure:

@@ -5,14 +5,20 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import subprocess
+import sys
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from multiprocessing.connection import wait
+from typing import Any
 
 ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
+
+# Reads the number of a group, and then nothing until whoever wrote it is gone, be it by a kill.
+WATCH = "import os, sys; group = sys.stdin.readline(); sys.stdin.read(); group and os.killpg(int(group), 9)"
 
 
 @contextmanager
@@ -55,3 +61,41 @@ def _end_with_parent() -> None:
     if parent is not None:
         wait([parent.sentinel])
         os._exit(1)
+
+
+@contextmanager
+def group(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[bytes]]:
+    """A process and all that it starts: killed as a whole after this block, or with this process, however that ends."""
+    with _watcher() as watch, subprocess.Popen(command, start_new_session=True, **options) as process:
+        try:
+            watch(process.pid)
+            yield process
+        finally:
+            _end(process)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    if not hasattr(os, "killpg"):  # Windows: the process alone
+        process.kill()
+        return
+    with suppress(ProcessLookupError, PermissionError):  # nobody is left of it
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+@contextmanager
+def _watcher() -> Iterator[Callable[[int], None]]:
+    """A process that outlives this one, if only to end a group."""
+    if not hasattr(os, "killpg"):
+        yield lambda _: None
+        return
+    command, silent = [sys.executable, "-I", "-S", "-c", WATCH], subprocess.DEVNULL
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=silent, stderr=silent, start_new_session=True) as process:
+
+        def watch(group: int) -> None:
+            os.write(process.stdin.fileno(), b"%d\n" % group)  # type: ignore[union-attr]
+
+        try:
+            yield watch
+        finally:
+            process.kill()

@@ -15,6 +15,7 @@ from cboc.cli import bar as progress
 from cboc.cli import bench
 from cboc.cli.app import app
 
+ONE = ("--workers", 1)  # where the work is less than the start of a second process
 SMALL = ["bench", "run", "levy-2", "--sites", "2", "--rounds", "3"]
 
 
@@ -46,7 +47,7 @@ def test_a_comparison_of_ones_own(here):
 
 
 def test_what_is_there_is_not_run_again_and_more_seeds_add_up(here):
-    command = [*SMALL, "--method", "random", "--out", "here"]
+    command = [*SMALL, *ONE, "--method", "random", "--out", "here"]
     cboc(*command, "--seeds", 2)
     costs = (here / "here/costs.jsonl").read_text()
     assert cboc(*command, "--seeds", 2).exit_code == 0
@@ -56,16 +57,16 @@ def test_what_is_there_is_not_run_again_and_more_seeds_add_up(here):
 
 
 def test_a_smaller_command_takes_nothing_from_the_tables(here):
-    cboc(*SMALL, "--seeds", 2, "--method", "individual", "--method", "random", "--out", "here")
+    cboc(*SMALL, *ONE, "--seeds", 2, "--method", "individual", "--method", "random", "--out", "here")
     tables = (here / "here/run.md").read_text()
-    smaller = cboc(*SMALL, "--seeds", 1, "--method", "random", "--out", "here")
+    smaller = cboc(*SMALL, *ONE, "--seeds", 1, "--method", "random", "--out", "here")
     assert (here / "here/run.md").read_text() == tables and "individual" in smaller.stdout
     assert cboc("bench", "show", "here").stdout == smaller.stdout
 
 
 def test_a_quick_run_has_as_many_seeds_as_it_is_told(here, monkeypatch):
     monkeypatch.setattr(bench, "HONEST", [Scenario("branin", 2, is_displaced=True, rounds=1)])
-    command = ["bench", "honest", "--quick", "--method", "random"]
+    command = ["bench", "honest", "--quick", "--method", "random", *ONE]
     for more, seeds in ((("--out", "some"), 2), (("--out", "more", "--seeds", 3), 3)):
         assert cboc(*command, *more).exit_code == 0
         assert len((here / more[1] / "results.jsonl").read_text().splitlines()) == seeds
@@ -104,14 +105,14 @@ def test_the_honest_rows(here, monkeypatch):
     rows = [Scenario("levy-2", 3, is_displaced=True, rounds=2), Scenario("levy-2", 3, Kind.UNRELATED, rounds=2)]
     monkeypatch.setattr(bench, "HONEST", rows)
     monkeypatch.setattr(bench.report, "HONEST", {"displaced": rows[:1], "further": rows[1:]})
-    result = cboc("bench", "honest", "--quick", "--method", "random", "--method", "individual", "--out", "o")
+    result = cboc("bench", "honest", "--quick", "--method", "random", "--method", "individual", "--out", "o", *ONE)
     assert result.exit_code == 0, result.stderr
     assert (here / "o/honest-default.png").exists()
 
 
 def test_theory_in_runs_shown_and_verified(here, monkeypatch):
     monkeypatch.setattr(bench.theory, "SCENARIOS", (Scenario("branin", 2, Kind.SAME, rounds=8),))
-    result = cboc("bench", "theory", "--seeds", 1, "--out", "o")
+    result = cboc("bench", "theory", "--seeds", 1, "--out", "o", *ONE)
     assert result.exit_code == 0, result.stderr
     assert "slope of log R" in result.stdout and (here / "o/theory.png").exists()
     made = {path.name: path.read_bytes() for path in (here / "o").glob("theory.*")}
@@ -119,12 +120,12 @@ def test_theory_in_runs_shown_and_verified(here, monkeypatch):
         (here / f"o/theory.{name}").unlink()
     assert cboc("bench", "show", "o").stdout == result.stdout
     assert {path.name: path.read_bytes() for path in (here / "o").glob("theory.*")} == made
-    verified = cboc("bench", "verify", "o", "--rows", 2, "--workers", 1)
+    verified = cboc("bench", "verify", "o", "--rows", 2, *ONE)
     assert verified.exit_code == 0 and "2 of 2 rows are the same bit for bit" in verified.stdout
     path = here / "o/theory.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     path.write_text("".join(json.dumps(row | {"regret": [0.5] * 8}) + "\n" for row in rows[:1]))
-    changed = cboc("bench", "verify", "o")
+    changed = cboc("bench", "verify", "o", *ONE)
     assert changed.exit_code == 1 and "differs: theory: branin K=2 same T=8" in changed.stdout
 
 
@@ -132,7 +133,7 @@ def test_results_of_the_tuning_are_shown_as_such(here, monkeypatch):
     monkeypatch.setattr(bench.tuning, "SCENARIOS", (Scenario("branin", 2, rounds=1),))
     variants = ("cboc-u-gated: ratio 0.1", "cboc-l-gated: ratio 0.1")
     monkeypatch.setattr(bench.tuning, "VARIANTS", {name: bench.tuning.VARIANTS[name] for name in variants})
-    result = cboc("bench", "tune", "--out", "o", "--workers", 1)
+    result = cboc("bench", "tune", "--out", "o", *ONE)
     assert result.exit_code == 0, result.stderr
     (here / "o/tuning.md").unlink()
     assert cboc("bench", "show", "o").stdout == result.stdout
@@ -145,22 +146,22 @@ def test_few_seeds_have_a_table_too(monkeypatch):
     rows = [Scenario("levy-2", 2, is_displaced=True, rounds=1)]
     monkeypatch.setattr(bench, "HONEST", rows)
     monkeypatch.setattr(bench.report, "HONEST", {"displaced": rows})
-    honest = cboc("bench", "honest", "--quick", "--method", "random", "--out", "honest")
+    honest = cboc("bench", "honest", "--quick", "--method", "random", "--out", "honest", *ONE)
     assert "The displaced rows in full" in honest.stdout and "displaced levy-2 K=2 T=1" in honest.stdout
     monkeypatch.setattr(bench, "QUICK", (Scenario("levy-2", 5, Kind.SAME),))
     monkeypatch.setattr(bench, "illustrate", lambda seed, surrogates: bench_illustrate(seed, surrogates, rounds=3))
-    more = ("--method", "random", "--seeds", 1, "--surrogate", "default", "--out", "paper")
+    more = ("--method", "random", "--seeds", 1, "--surrogate", "default", "--out", "paper", *ONE)
     assert "Table 1 in full, default surrogate" in cboc("bench", "paper", "--quick", *more).stdout
 
 
 def test_verify_finds_a_row_that_was_changed(here):
-    cboc(*SMALL, "--seeds", 3, "--method", "random", "--out", "o")
-    assert "3 of 3 rows are the same bit for bit" in cboc("bench", "verify", "o").stdout
+    cboc(*SMALL, *ONE, "--seeds", 3, "--method", "random", "--out", "o")
+    assert "3 of 3 rows are the same bit for bit" in cboc("bench", "verify", "o", *ONE).stdout
     path = here / "o/results.jsonl"
     rows = [json.loads(line) for line in path.read_text().splitlines()]
     rows[1]["final"][0] += 1e-6
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    result = cboc("bench", "verify", "o")
+    result = cboc("bench", "verify", "o")  # by as many workers as there are cores
     assert result.exit_code == 1
     assert "2 of 3 rows" in result.stdout and "differs: levy-2 K=2 T=3, default surrogate, random" in result.stdout
 
@@ -209,7 +210,7 @@ def test_nothing_is_lost_when_the_run_is_killed(here):
         os.kill(running.pid, signal.SIGKILL)
     done = path.read_text().count("\n")
     assert 2 <= done < 200
-    whole = cboc(*SMALL, "--method", "individual", "--seeds", done + 2, "--out", "o")
+    whole = cboc(*SMALL, *ONE, "--method", "individual", "--seeds", done + 2, "--out", "o")
     assert whole.exit_code == 0, whole.stderr
     cboc(*SMALL, "--method", "individual", "--seeds", done + 2, "--out", "fresh")
     assert path.read_bytes() == (here / "fresh/results.jsonl").read_bytes()

@@ -2,7 +2,6 @@ import os
 import platform
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,6 +14,8 @@ import pytest
 
 from cboc.bench.engines import PATIENCE, arithmetic, engine
 from cboc.errors import CbocError
+
+from ..machine.ports import free_port
 
 IGNORED = [  # nothing of the newest releases; the oldest that we allow leave files and processes of theirs to the end
     "ignore:unclosed file:ResourceWarning",
@@ -227,9 +228,7 @@ def test_no_jobs_start_nothing(work):
 
 @pytest.mark.parametrize(("name", "scheme"), [("dask", "tcp://"), ("ray", "")])
 def test_an_address_where_nobody_answers_is_one_sentence(work, name, scheme, capfd):
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        address = f"{scheme}127.0.0.1:{free.getsockname()[1]}"
+    address = f"{scheme}127.0.0.1:{free_port()}"
     start = time.monotonic()
     with pytest.raises(CbocError, match=f"^no [DR]a.* answers at {address} "):
         list(engine(name, address=address)(work.draw, [work.Job(0)]))

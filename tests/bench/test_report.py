@@ -105,6 +105,16 @@ def test_claims_stand_beside_what_the_paper_printed():
     )
 
 
+def test_the_default_is_set_against_every_other_method():
+    finals = {"individual": [0.5] * 5, "cboc-u": [0.8, 0.7, 0.9, 0.8, 0.7], "cboc": [0.8, 0.8, 0.8, 0.8, 0.8]}
+    summary = Summary([row for name, values in finals.items() for row in rows(name, values)])
+    sheet = report.default_sheet(summary, [SCENARIO], "default", "some rows")
+    assert [line[0] for line in sheet.rows] == ["against individual", "against cboc-u"]
+    alone, published = sheet.rows
+    assert alone[1:3] == ("1", "5") and alone[6:9] == ("1", "0", "0") and published[6:9] == ("0", "1", "0")
+    assert alone[-1].endswith("%") and int(alone[-1].split()[0]) < 100
+
+
 def test_those_that_sample_are_compared_with_sampling_alone_too():
     summary = Summary([*rows("individual", [0.9, 0.9]), *rows("individual-ts", [0.6, 0.6]), *rows("fts", [0.7, 0.7])])
     lines = {line[1]: line for line in report.detail_sheet(summary, [SCENARIO], "default", "").rows}

@@ -1,15 +1,8 @@
 """A coordinator and pages of its sites, each on a real socket of this machine."""
 
-import os
-import shutil
-import socket
-import threading
-import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 
 import pytest
-import uvicorn
-from playwright.sync_api import sync_playwright
 
 import cboc
 from cboc import Choice, Float, Int, Space, Study
@@ -20,7 +13,8 @@ from cboc.service.exchange import Exchange
 from cboc.service.schema import upgrade
 from cboc.service.sql import open_database
 
-NEEDED = "CBOC_NEEDS_ALL_PARTS"  # set where leaving a test out counts as a failure
+from ..machine.served import served
+
 SECRET = "a-secret-of-the-tests"
 SPACE = Space(
     {
@@ -31,42 +25,6 @@ SPACE = Space(
     }
 )
 SITES = ("lab-a", "lab-b")
-
-
-def leave_out(reason):
-    if os.environ.get(NEEDED):
-        pytest.fail(reason)
-    pytest.skip(reason)
-
-
-@pytest.fixture(scope="module")  # one at a time: a second one beside it does not start
-def browser():
-    """Debian's Chromium: nothing is downloaded."""
-    program = shutil.which("chromium")
-    if program is None:
-        leave_out("Chromium is not here: apt-get install chromium")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"] if os.getuid() == 0 else [])
-        yield browser
-        browser.close()
-
-
-@contextmanager
-def served(app):
-    """The address of an application, on a free port."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    server = uvicorn.Server(uvicorn.Config(app, port=port, log_level="critical"))
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        time.sleep(0.01)
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.should_exit = True
-        thread.join()
 
 
 class Laboratories:

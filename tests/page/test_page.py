@@ -24,6 +24,8 @@ from cboc.page.sent import lines
 from cboc.sitefile import Sent, SiteFile
 from cboc.trial import Decision, Status
 
+from ..machine import plain
+
 PRIVATE = "private; open the address that cboc site printed"
 
 
@@ -31,7 +33,7 @@ class Visitor(httpx2.Client):
     """A browser without a screen, let in with the secret."""
 
     def __init__(self, url, secret):
-        super().__init__(base_url=url, follow_redirects=True, headers={"Origin": url}, timeout=60)
+        super().__init__(base_url=url, follow_redirects=True, headers={"Origin": url}, timeout=60, verify=False)
         self.get("/", params={"secret": secret})
 
     def ask(self):
@@ -74,17 +76,17 @@ def calm(everywhere):
 
 def test_the_secret_is_exchanged_for_a_cookie_and_leaves_the_address(calm):
     labs, url = calm[0], str(calm[1].base_url)
-    answer = httpx2.get(url, params={"secret": labs.secret})
+    answer = plain.get(url, params={"secret": labs.secret})
     assert (answer.status_code, answer.headers["location"]) == (303, "/")
     cookie = answer.headers["set-cookie"]
     assert "HttpOnly" in cookie and "SameSite=strict" in cookie and "Domain" not in cookie
-    seen = httpx2.get(url, headers={"Cookie": cookie.partition(";")[0]})
+    seen = plain.get(url, headers={"Cookie": cookie.partition(";")[0]})
     assert seen.status_code == 200 and "lab-a" in seen.text
 
 
 def test_a_link_from_elsewhere_starts_anew_because_a_redirect_would_lose_the_cookie(calm):
     labs, url = calm[0], str(calm[1].base_url)
-    answer = httpx2.get(url, params={"secret": labs.secret}, headers={"Sec-Fetch-Site": "cross-site"})
+    answer = plain.get(url, params={"secret": labs.secret}, headers={"Sec-Fetch-Site": "cross-site"})
     assert answer.status_code == 200 and 'content="0; url=/"' in answer.text and labs.secret not in answer.text
     assert labs.secret in answer.headers["set-cookie"]
 
@@ -93,7 +95,7 @@ def test_a_link_from_elsewhere_starts_anew_because_a_redirect_would_lose_the_coo
     "path", ["/", "/?secret=guess", "/sent", "/charts/history", "/advice", "/static/style.css", "/x"]
 )
 def test_without_the_cookie_nothing_is_shown(calm, path):
-    answer = httpx2.get(calm[1].base_url.join(path))
+    answer = plain.get(calm[1].base_url.join(path))
     assert answer.status_code == 403 and PRIVATE in answer.text and "lab-a" not in answer.text
 
 
@@ -101,7 +103,7 @@ def test_without_the_cookie_nothing_is_shown(calm, path):
 def test_a_wrong_cookie_is_none(calm, cookie):
     url = calm[1].base_url
     name = f"cboc_site_{url.port}"
-    assert httpx2.get(url, headers={"Cookie": f"{name}={cookie}".encode()}).status_code == 403
+    assert plain.get(url, headers={"Cookie": f"{name}={cookie}".encode()}).status_code == 403
 
 
 @pytest.mark.parametrize(
@@ -117,7 +119,7 @@ def test_the_names_of_this_computer_are_fine(calm):
     labs, url = calm[0], str(calm[1].base_url)
     port = calm[1].base_url.port
     for host in (f"127.0.0.1:{port}", f"localhost:{port}", f"[::1]:{port}", "LOCALHOST"):
-        assert httpx2.get(url, params={"secret": labs.secret}, headers={"Host": host}).status_code == 303
+        assert plain.get(url, params={"secret": labs.secret}, headers={"Host": host}).status_code == 303
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "http://127.0.0.1:1", "null", None])

@@ -9,6 +9,8 @@ from cboc.service.app import LARGEST
 from cboc.service.door import Door, NotAllowed, new_secret
 from cboc.service.exchange import Exchange
 
+from ..machine import plain
+
 SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
 STUDY = Study(SPACE, ("x", "y"), 4, name="trial run")
 TOKENS = {site: new_secret() for site in STUDY.sites}
@@ -27,7 +29,7 @@ def base(engine, serving):
 
 def call(base, method, path, site="x", **more):
     headers = {"Authorization": f"Bearer {TOKENS[site]}"} if site else {}
-    return httpx2.request(method, base + path, headers=headers | more.pop("headers", {}), **more)
+    return plain.request(method, base + path, headers=headers | more.pop("headers", {}), **more)
 
 
 def test_a_round_over_http_is_that_of_a_ledger(base):
@@ -142,17 +144,17 @@ def test_joining_needs_an_invitation_and_is_idempotent(engine, serving):
     code, token = door.invite("trial run", "x"), new_secret()
     with serving(engine) as base:
         for _ in range(2):
-            answer = httpx2.post(f"{base}/v1/join", json={"code": code, "token": token})
+            answer = plain.post(f"{base}/v1/join", json={"code": code, "token": token})
             assert answer.status_code == 200 and answer.json()["site"] == "x"
-        again = httpx2.post(f"{base}/v1/join", json={"code": code, "token": new_secret()})
+        again = plain.post(f"{base}/v1/join", json={"code": code, "token": new_secret()})
         assert again.status_code == 401 and "was used already" in again.json()["error"]
-        unknown = httpx2.post(f"{base}/v1/join", json={"code": "guess", "token": token})
+        unknown = plain.post(f"{base}/v1/join", json={"code": "guess", "token": token})
         assert unknown.status_code == 401 and "unknown or too old" in unknown.json()["error"]
         headers = {"Authorization": f"Bearer {token}"}
-        assert httpx2.get(f"{base}/v1/study", headers=headers).status_code == 200
+        assert plain.get(f"{base}/v1/study", headers=headers).status_code == 200
         door.revoke("trial run", "x")
-        assert httpx2.get(f"{base}/v1/study", headers=headers).status_code == 401
-        assert httpx2.post(f"{base}/v1/join", json={"code": code, "token": token}).status_code == 401
+        assert plain.get(f"{base}/v1/study", headers=headers).status_code == 401
+        assert plain.post(f"{base}/v1/join", json={"code": code, "token": token}).status_code == 401
 
 
 def test_an_invitation_gets_old_and_a_new_token_replaces_the_first(engine):
@@ -214,8 +216,8 @@ def test_no_secret_is_in_the_database(engine):
 
 
 def test_the_interface_has_no_place_for_an_outcome(base):
-    schema = httpx2.get(f"{base}/openapi.json").json()["components"]["schemas"]
+    schema = plain.get(f"{base}/openapi.json").json()["components"]["schemas"]
     assert set(schema["ProposalIn"]["properties"]) == {"x", "reward", "best"}
     assert set(schema["DesignOut"]["properties"]) == {"x", "weights", "leader", "others"}
     assert schema["ProposalIn"]["additionalProperties"] is False and json.dumps(schema)
-    assert httpx2.get(f"{base}/healthz").json() == {"status": "well"}
+    assert plain.get(f"{base}/healthz").json() == {"status": "well"}

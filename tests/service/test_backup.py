@@ -28,6 +28,8 @@ from cboc.service.exchange import Exchange
 from cboc.service.schema import changing, latest, revision_of, upgrade
 from cboc.service.sql import logins, metadata, open_database, people, proposals, studies
 
+from ..machine.postgresql import fresh
+
 FROZEN = Path(__file__).parent / "frozen"
 STUDY = Study({"a": (0.0, 1.0), "b": (0.0, 1.0)}, ("x", "y"), 10_000, rule="leader", name="trial run")
 TOKENS = {"x": 43 * "x", "y": 43 * "y"}
@@ -39,20 +41,8 @@ def other(request, tmp_path):
     if request.param == "sqlite":
         yield f"sqlite:///{tmp_path / 'other.db'}"
         return
-    server = request.getfixturevalue("postgres")
-    with fresh(server) as url:
+    with fresh(request.getfixturevalue("postgres")) as url:
         yield url
-
-
-@contextmanager
-def fresh(server):
-    engine = open_database(f"{server}/postgres").execution_options(isolation_level="AUTOCOMMIT")
-    with engine.connect() as connection:
-        connection.exec_driver_sql("CREATE DATABASE other")
-    yield f"{server}/other"
-    with engine.connect() as connection:
-        connection.exec_driver_sql("DROP DATABASE other WITH (FORCE)")
-    engine.dispose()
 
 
 @contextmanager

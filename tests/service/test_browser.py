@@ -1,6 +1,5 @@
 """The dashboard as a person meets it: in a real browser, by keyboard, on a phone, in the dark."""
 
-import argon2
 import numpy as np
 import pytest
 
@@ -29,9 +28,7 @@ def url(tmp_path):
 
 
 @pytest.fixture
-def exchange(engine, monkeypatch):
-    hasher = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    monkeypatch.setattr("cboc.service.people.PasswordHasher", lambda: hasher)
+def exchange(engine, cheap):  # noqa: ARG001
     People(engine).add("ada", PASSWORD)
     exchange = Exchange(engine)
     exchange.create(Study(SPACE, ("north", "south", "<b>east</b>"), 4, name=NAME))
@@ -63,6 +60,7 @@ def page(browser, engine, exchange, serving, complaints):  # noqa: ARG001
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("dialog", lambda dialog: complaints.append(dialog.message))
         page.on("request", lambda request: request.url.startswith((base, "data:")) or complaints.append(request.url))
+        page.set_default_timeout(60_000)
         page.goto("/")
         yield page
         complaints += page.evaluate("window.violations")
@@ -71,6 +69,7 @@ def page(browser, engine, exchange, serving, complaints):  # noqa: ARG001
 
 def enter(page):
     """By keyboard alone: the door, the list of studies, the study."""
+    page.wait_for_function("document.activeElement.id === 'person'")  # without a click
     page.keyboard.type("ada")
     page.keyboard.press("Tab")
     page.keyboard.type(PASSWORD)

@@ -6,7 +6,6 @@ certain number of proposals is in, and started again. CBOC_CHAOS=long plays for 
 
 import os
 import random
-import socket
 import subprocess
 import sys
 import threading
@@ -27,6 +26,7 @@ from cboc.service.exchange import Exchange
 from cboc.service.sql import metadata, open_database, proposals, studies
 from cboc.sitefile import SiteFile
 
+from ..machine.ports import free_port
 from .lab import SETTINGS, outcome
 from .proxy import FAULTS, Proxy
 
@@ -107,7 +107,7 @@ def _count(engine):
 @pytest.mark.parametrize("seed", range(2 if IS_LONG else 1))
 def test_nothing_is_lost_and_nothing_counts_twice(engine, url, tmp_path, seed):
     Exchange(engine).create(STUDY)
-    door, port, until = Door(engine), _free_port(), time.monotonic() + PATIENCE
+    door, port, until = Door(engine), free_port(), time.monotonic() + PATIENCE
     files = {site: tmp_path / f"{site}.db" for site in STUDY.sites}
     with Proxy(port, trouble=0.3, seed=seed) as proxy:
         labs = {site: lab(files[site], proxy.url, door.invite(STUDY.name, site)) for site in STUDY.sites}
@@ -118,12 +118,6 @@ def test_nothing_is_lost_and_nothing_counts_twice(engine, url, tmp_path, seed):
     assert sum(proxy.done[fault] for fault in FAULTS) >= SITES
     _is_whole(engine)
     _is_that_of_one_process(files)
-
-
-def _free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
 
 
 def _is_whole(engine):
@@ -152,7 +146,7 @@ def test_a_crash_of_the_database_loses_no_proposal_that_was_acknowledged(mortal)
     metadata.create_all(engine)
     agreed = Study({"a": (0.0, 1.0)}, ("w", "x", "y", "z"), 1000, name="trial run", shares_best=False)
     Exchange(engine).create(agreed)
-    acknowledged, is_over = [], threading.Event()
+    acknowledged, is_over, until = [], threading.Event(), time.monotonic() + PATIENCE
 
     def take_part(site):
         exchange, round = Exchange(engine), 0
@@ -171,13 +165,23 @@ def test_a_crash_of_the_database_loses_no_proposal_that_was_acknowledged(mortal)
     threads = [threading.Thread(target=take_part, args=(site,)) for site in agreed.sites]
     for thread in threads:
         thread.start()
-    for _ in range(10 if IS_LONG else 3):
-        time.sleep(dice.uniform(0.1, 0.5))
-        crash()
-    time.sleep(0.3)
-    is_over.set()
-    for thread in threads:
-        thread.join()
+
+    def wait_for(more):
+        enough = len(acknowledged) + more
+        while len(acknowledged) < enough:
+            assert time.monotonic() < until, "it is stuck"
+            time.sleep(0.01)
+
+    try:
+        for _ in range(10 if IS_LONG else 3):
+            wait_for(8)
+            time.sleep(dice.uniform(0.0, 0.3))
+            crash()
+        wait_for(1)
+    finally:
+        is_over.set()
+        for thread in threads:
+            thread.join()
     with engine.connect() as connection:
         kept = {(row.site, row.round) for row in connection.execute(select(proposals))}
     engine.dispose()

@@ -20,6 +20,8 @@ from cboc.cli.coordinator import opened
 from cboc.service.exchange import Exchange
 from cboc.studyfile import read_terms
 
+from ..machine.ports import free_port
+
 STUDY = """
 [study]
 name = "buffer study"
@@ -59,12 +61,6 @@ def bench(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("CBOC_DATABASE", bench.database)
     return bench
-
-
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
 
 
 def answers(address):

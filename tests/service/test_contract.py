@@ -3,7 +3,6 @@
 import json
 import socket
 
-import httpx2
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
@@ -15,6 +14,8 @@ from cboc.service.door import Door, new_secret
 from cboc.service.exchange import Exchange
 from cboc.service.limiter import Limiter
 from cboc.service.sql import open_database
+
+from ..machine import plain
 
 STUDY = Study({"a": (0.0, 1.0), "b": (0.0, 1.0)}, ("x", "y"), 4, name="trial run")
 OTHER = Study({"c": (0.0, 1.0)}, ("x", "y"), 4, name="other")
@@ -71,12 +72,12 @@ def operations(base):
 
 def put(base, body, path=MEANT, token=TOKEN):
     content = body if isinstance(body, bytes) else json.dumps(body).encode()
-    return httpx2.put(base + path, content=content, headers=bearer(token) | {"Content-Type": "application/json"})
+    return plain.put(base + path, content=content, headers=bearer(token) | {"Content-Type": "application/json"})
 
 
 def is_untouched(base):
     """It is still there, and has taken nothing in."""
-    return httpx2.get(f"{base}/v1/study", headers=bearer(TOKEN)).json()["missing"] == ["x", "y"]
+    return plain.get(f"{base}/v1/study", headers=bearer(TOKEN)).json()["missing"] == ["x", "y"]
 
 
 STRANGE = {
@@ -110,7 +111,7 @@ def test_of_two_values_for_one_key_the_last_counts(base):
 
 def test_a_round_that_is_no_number_of_ours_is_refused(base):
     for number in (2**31, 2**40, 2**70, "0x1", "1e3", "%00", "0%00", "%F0%9F%92%A9"):
-        assert httpx2.get(f"{base}/v1/rounds/{number}/design", headers=bearer(TOKEN)).status_code == 422
+        assert plain.get(f"{base}/v1/rounds/{number}/design", headers=bearer(TOKEN)).status_code == 422
         assert put(base, {"x": [0.5, 0.5]}, f"/v1/rounds/{number}/proposal").status_code == 422
     assert is_untouched(base)
 
@@ -157,7 +158,7 @@ def test_what_turns_out_too_large_is_not_read_to_its_end(base):
 
 def test_a_token_of_10_megabytes_opens_nothing(base):
     assert talk(base, head(token="x" * 10**7)) in (400, 431, None)
-    assert httpx2.post(f"{base}/v1/join", json={"code": "c", "token": "x" * 10**7}).status_code == 413
+    assert plain.post(f"{base}/v1/join", json={"code": "c", "token": "x" * 10**7}).status_code == 413
     assert is_untouched(base)
 
 
@@ -165,32 +166,32 @@ def test_a_strange_secret_opens_nothing(base):
     for secret in ("\ud800" * 32, "\x00" * 32, "é" * 32, "'; DROP TABLE sites; --" * 2):
         for body in ({"code": secret, "token": new_secret()}, {"code": new_secret(), "token": secret}):
             content = json.dumps(body).encode()
-            answer = httpx2.post(f"{base}/v1/join", content=content, headers={"Content-Type": "application/json"})
+            answer = plain.post(f"{base}/v1/join", content=content, headers={"Content-Type": "application/json"})
             assert answer.status_code in (401, 422)
         shown = b"Bearer " + secret.encode("utf-8", "surrogatepass").replace(b"\x00", b"\xff")
-        assert httpx2.get(f"{base}/v1/study", headers={b"Authorization": shown}).status_code == 401
+        assert plain.get(f"{base}/v1/study", headers={b"Authorization": shown}).status_code == 401
     assert is_untouched(base)
 
 
 def test_a_token_speaks_for_its_own_study_only(base):
-    assert httpx2.get(f"{base}/v1/study", headers=bearer(OTHER_TOKEN)).json()["agreement"]["name"] == "other"
+    assert plain.get(f"{base}/v1/study", headers=bearer(OTHER_TOKEN)).json()["agreement"]["name"] == "other"
     assert put(base, {"x": [0.5, 0.5]}, token=OTHER_TOKEN).status_code == 409  # its designs have one coordinate
     assert put(base, {"x": [0.5]}, token=OTHER_TOKEN).status_code == 204
-    assert httpx2.post(f"{base}/v1/leave", headers=bearer(OTHER_TOKEN)).status_code == 204
+    assert plain.post(f"{base}/v1/leave", headers=bearer(OTHER_TOKEN)).status_code == 204
     assert is_untouched(base)
 
 
 def test_an_invitation_that_is_too_old_opens_nothing(base, engine):
     code = Door(engine).invite("trial run", "y", lifetime=-1.0)
-    answer = httpx2.post(f"{base}/v1/join", json={"code": code, "token": new_secret()})
+    answer = plain.post(f"{base}/v1/join", json={"code": code, "token": new_secret()})
     assert answer.status_code == 401 and "too old" in answer.json()["error"]
 
 
 def test_a_token_that_is_taken_is_refused(base, engine):
     code = Door(engine).invite("trial run", "y")
-    answer = httpx2.post(f"{base}/v1/join", json={"code": code, "token": TOKEN})
+    answer = plain.post(f"{base}/v1/join", json={"code": code, "token": TOKEN})
     assert answer.status_code in (401, 409)
-    assert httpx2.get(f"{base}/v1/study", headers=bearer(TOKEN)).json()["site"] == "x"
+    assert plain.get(f"{base}/v1/study", headers=bearer(TOKEN)).json()["site"] == "x"
 
 
 @pytest.mark.parametrize("away", ["sqlite:////no/such/folder/a.db", "postgresql+psycopg://cboc@127.0.0.1:9/cboc"])
@@ -198,17 +199,17 @@ def test_a_database_that_is_away_is_a_reason_to_ask_again(serving, away):
     """A site repeats what meets a 503, and takes a refusal for the last word."""
     engine = open_database(away)
     with serving(engine) as base:
-        assert httpx2.get(f"{base}/v1/study", headers=bearer(TOKEN)).status_code == 503
+        assert plain.get(f"{base}/v1/study", headers=bearer(TOKEN)).status_code == 503
     engine.dispose()
 
 
 def test_a_stranger_does_not_fill_the_memory(base):
     for k in range(3):
-        httpx2.request(f"MADEUP{k}", f"{base}/v1/study")
-    assert "MADEUP" not in httpx2.get(f"{base}/metrics").text
+        plain.request(f"MADEUP{k}", f"{base}/v1/study")
+    assert "MADEUP" not in plain.get(f"{base}/metrics").text
 
 
 def test_who_guesses_does_not_shut_the_others_out(base):
     for _ in range(30):
-        httpx2.get(f"{base}/v1/study", headers=bearer(new_secret()))
-    assert httpx2.get(f"{base}/v1/study", headers=bearer(TOKEN)).status_code == 200
+        plain.get(f"{base}/v1/study", headers=bearer(new_secret()))
+    assert plain.get(f"{base}/v1/study", headers=bearer(TOKEN)).status_code == 200

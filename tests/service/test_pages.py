@@ -3,8 +3,6 @@ from hashlib import sha256
 from html import unescape
 from pathlib import Path
 
-import argon2
-import httpx2
 import numpy as np
 import pytest
 
@@ -20,6 +18,8 @@ from cboc.service.overview import Attendance, Overview
 from cboc.service.pages import COOKIE, duration
 from cboc.service.people import People
 
+from ..machine import plain
+
 PASSWORD = "correct horse"
 HOSTILE = [
     "<script>alert(1)</script>",
@@ -34,12 +34,7 @@ HOSTILE = [
 ]
 STATIC = Path(cboc.web.look.__file__).parent / "static"
 
-
-@pytest.fixture(autouse=True)
-def cheap(monkeypatch):
-    """Argon2 that is quickly done: its costs are the business of other tests."""
-    hasher = argon2.PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-    monkeypatch.setattr("cboc.service.people.PasswordHasher", lambda: hasher)
+pytestmark = pytest.mark.usefixtures("cheap")
 
 
 @pytest.fixture
@@ -50,13 +45,13 @@ def base(engine, serving):
 
 
 def send(base, path, person="ada", password=PASSWORD, **headers):
-    return httpx2.post(base + path, data={"person": person, "password": password}, headers={"Origin": base} | headers)
+    return plain.post(base + path, data={"person": person, "password": password}, headers={"Origin": base} | headers)
 
 
 @pytest.fixture
 def ada(base):
     """Somebody who has logged in."""
-    with httpx2.Client(base_url=base, headers={"Origin": base}) as client:
+    with plain.Client(base_url=base, headers={"Origin": base}) as client:
         assert client.post("/login", data={"person": "ada", "password": PASSWORD}).status_code == 303
         yield client
 
@@ -87,12 +82,12 @@ def text(page):
 
 def test_pages_send_strangers_to_the_door_and_charts_refuse_them(base):
     for path in ("/", "/study?name=trial"):
-        answer = httpx2.get(base + path)
+        answer = plain.get(base + path)
         assert answer.status_code == 303 and answer.headers["Location"] == "/login"
-        refreshed = httpx2.get(base + path, headers={"HX-Request": "true"})
+        refreshed = plain.get(base + path, headers={"HX-Request": "true"})
         assert refreshed.status_code == 401 and refreshed.headers["HX-Redirect"] == "/login"
     for chart in ("matrix?name=trial&round=0", "path?name=trial&parameter=0", "plane?name=trial"):
-        answer = httpx2.get(f"{base}/charts/{chart}")
+        answer = plain.get(f"{base}/charts/{chart}")
         assert answer.status_code == 401 and set(answer.json()) == {"error"}
 
 
@@ -102,9 +97,9 @@ def test_logging_in_and_out(base):
     said = answer.headers["Set-Cookie"].lower()
     assert "httponly" in said and "samesite=strict" in said and "path=/" in said and "secure" not in said
     cookies = {"Cookie": f"{COOKIE}={answer.cookies[COOKIE]}"}
-    assert "ada" in text(httpx2.get(base, headers=cookies))
-    assert httpx2.post(f"{base}/logout", headers={"Origin": base} | cookies).headers["Location"] == "/login"
-    assert httpx2.get(base, headers=cookies).status_code == 303
+    assert "ada" in text(plain.get(base, headers=cookies))
+    assert plain.post(f"{base}/logout", headers={"Origin": base} | cookies).headers["Location"] == "/login"
+    assert plain.get(base, headers=cookies).status_code == 303
 
 
 def test_behind_tls_the_cookie_is_for_tls_only(base):
@@ -150,16 +145,16 @@ def test_names_that_nobody_has_are_refused_like_any_other(base, person):
 
 def test_before_anybody_may_log_in_the_page_says_how_to_add_somebody(engine, serving):
     with serving(engine) as base:
-        assert "cboc people add NAME" in httpx2.get(f"{base}/login").text
+        assert "cboc people add NAME" in plain.get(f"{base}/login").text
         People(engine).add("ada", PASSWORD)
-        assert "cboc people add" not in httpx2.get(f"{base}/login").text
+        assert "cboc people add" not in plain.get(f"{base}/login").text
 
 
 # What every answer says
 
 
 def test_every_answer_has_the_headers(base, ada):
-    for answer in (ada.get("/"), ada.get("/login"), ada.get("/nowhere"), httpx2.get(f"{base}/charts/plane?name=x")):
+    for answer in (ada.get("/"), ada.get("/login"), ada.get("/nowhere"), plain.get(f"{base}/charts/plane?name=x")):
         policy = answer.headers["Content-Security-Policy"]
         assert policy.startswith("default-src 'none'; script-src 'self'; style-src 'self';")
         assert "unsafe" not in policy and "http" not in policy
@@ -201,7 +196,7 @@ def test_a_static_file_that_is_not_there_is_a_mistake_of_ours():
 
 
 def test_the_interface_of_sites_does_not_list_the_pages(base):
-    paths = httpx2.get(f"{base}/openapi.json").json()["paths"]
+    paths = plain.get(f"{base}/openapi.json").json()["paths"]
     assert paths and all(path.startswith("/v1/") or path == "/healthz" for path in paths)
 
 

@@ -8,7 +8,6 @@ import struct
 import threading
 from pathlib import Path
 
-import httpx2
 import pytest
 from sqlalchemy import select
 
@@ -18,6 +17,7 @@ from cboc.service.exchange import Exchange
 from cboc.service.sql import metadata
 from cboc.sitefile import SiteFile
 
+from ..machine import plain
 from .lab import take_part
 from .proxy import Proxy
 
@@ -88,6 +88,6 @@ def test_an_outcome_that_was_planted_is_found(engine, serving, field):
     body[field] = y if field == "reward" else [0.5, y]
     with serving(engine) as url, Proxy(int(url.rpartition(":")[2])) as proxy:
         headers = {"Authorization": f"Bearer {token}"}
-        answer = httpx2.put(f"{proxy.url}/v1/rounds/0/proposal", json=body, headers=headers)
+        answer = plain.put(f"{proxy.url}/v1/rounds/0/proposal", json=body, headers=headers)
         assert answer.status_code == 204
     assert found({y}, said(proxy)) == found({y}, kept(engine)) == {y}

@@ -22,7 +22,7 @@ from cboc.service.schema import upgrade
 from cboc.service.sql import open_database
 from cboc.service.watch import Lines
 from cboc.studyfile import read_terms
-from cboc.studyfile.reading import seconds
+from cboc.studyfile.section import seconds
 
 STUDY = """
 [study]

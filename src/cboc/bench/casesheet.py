@@ -69,7 +69,8 @@ def _row(method: str, curves: dict[int, Array], alone: dict[int, Array] | None) 
         (one[:, :, -1].min(axis=1), other[:, :, -1].min(axis=1)),
     )
     needed, theirs = lead(one.mean(axis=(0, 1)), other.mean(axis=(0, 1)))
-    return (*first, *(_signed(*pair) for pair in differences), f"{needed:.0f}, {theirs:.0f}")
+    arrival = "never" if np.isnan(needed) else f"{needed:.0f}"
+    return (*first, *(_signed(*pair) for pair in differences), f"{arrival}, {theirs:.0f}")
 
 
 def _signed(one: Array, other: Array) -> str:

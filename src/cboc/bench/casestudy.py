@@ -30,6 +30,7 @@ METHODS_SHOWN = ("individual", "cboc-l", "cboc")
 INITIAL = 5  # random designs of every site before the first round
 SLOW = (1, 4)  # the labs that take part in every second round only
 FAILING = 0.2
+COARSER = 0.7  # right to 0.1 %, at a third of the cost (docs/biosensor.md)
 DIGITS = 9  # significant ones, of outcomes and designs
 
 
@@ -40,14 +41,17 @@ class Setup:
     sites: int
     rounds: int
     is_constructed: bool
+    fineness: float = 1.0  # of the mesh
     slow: tuple[int, ...] = ()
     failing: float = 0.0
 
     def problems(self) -> list[Problem]:
         """Of the sites; the extra `fem` is needed here and not before."""
         from cboc.problems.biosensor.labs import biosensor, labs
+        from cboc.problems.biosensor.response import Numerics
 
-        return labs() if self.is_constructed else [biosensor()] * self.sites
+        numerics = Numerics(self.fineness)
+        return labs(numerics) if self.is_constructed else [biosensor(numerics)] * self.sites
 
     @property
     def attendance(self) -> Mask | None:
@@ -60,8 +64,8 @@ class Setup:
 
 SETUPS = {
     "paper": Setup(3, 10, is_constructed=False),
-    "labs": Setup(6, 20, is_constructed=True),
-    "trouble": Setup(6, 20, is_constructed=True, slow=SLOW, failing=FAILING),
+    "labs": Setup(6, 20, is_constructed=True, fineness=COARSER),
+    "trouble": Setup(6, 20, is_constructed=True, fineness=COARSER, slow=SLOW, failing=FAILING),
 }
 
 

@@ -94,3 +94,5 @@ LIFE = [
     *(Scenario("levy-4", 10, is_displaced=True, trouble=trouble) for trouble in Trouble),
 ]
 """What happens to studies in real life, for the methods that can live with it."""
+MANY = [Scenario("shekel-10", 50)]
+"""Table 3 goes on: more sites than the paper has."""

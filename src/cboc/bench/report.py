@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from cboc.bench import tuning
-from cboc.bench.paper import COLUMNS, DISPLACED, FURTHER, LIFE, SCENARIOS, TABLES, PaperTable
+from cboc.bench.paper import COLUMNS, DISPLACED, FURTHER, LIFE, MANY, SCENARIOS, TABLES, PaperTable
 from cboc.bench.scenario import Scenario
 from cboc.bench.sheet import Sheet
 from cboc.bench.summary import ALONE, ALONE_TS, Cell, Summary, estimate
@@ -17,7 +17,7 @@ from cboc.problems.synthetic import problem
 
 NOTHING = "–"
 ERRORS = "±: the standard error over seeds."
-HONEST = {"displaced": DISPLACED, "further": FURTHER, "real-life": LIFE}
+HONEST = {"displaced": DISPLACED, "further": FURTHER, "real-life": LIFE, "many-site": MANY}
 OURS = "cboc"  # the library's default
 SAMPLERS = ("fts", "fts-de", "dp-fts-de")  # Thompson sampling: compared with Thompson sampling alone as well
 CLAIMS = (
@@ -66,7 +66,11 @@ def paper_sheets(summary: Summary, surrogates: Sequence[str]) -> list[Sheet]:
     """Tables 1 to 4 as the paper prints them, what of its claims is seen, and how each method does against none."""
     published = [published_sheet(summary, table, surrogate) for surrogate in surrogates for table in TABLES]
     claims = [claims_sheet(summary, surrogate) for surrogate in surrogates]
-    scores = [score_sheet(summary, SCENARIOS, surrogate, "the paper's rows") for surrogate in surrogates]
+    scores = [
+        make(summary, SCENARIOS, surrogate, "the paper's rows")
+        for make in (score_sheet, default_sheet)
+        for surrogate in surrogates
+    ]
     return [sheet for sheet in (*published, *claims, *scores) if sheet.rows]
 
 
@@ -82,7 +86,8 @@ def paper_details(summary: Summary, surrogates: Sequence[str]) -> list[Sheet]:
 def honest_sheets(summary: Summary, surrogates: Sequence[str]) -> list[Sheet]:
     """How often each method beats working alone on the displaced rows, and on those that the paper does not have."""
     scores = [
-        score_sheet(summary, rows, surrogate, f"the {title} rows")
+        make(summary, rows, surrogate, f"the {title} rows")
+        for make in (score_sheet, default_sheet)
         for surrogate in surrogates
         for title, rows in HONEST.items()
     ]
@@ -218,6 +223,35 @@ def score_sheet(summary: Summary, scenarios: Sequence[Scenario], surrogate: str,
         rows.append((name, *counts, *finals, *areas, lower, unclear, higher, _percent(harm), _percent(benefit)))
     title = f"Against working alone, {which}, {surrogate} surrogate: 95 % intervals above, around or below zero"
     return Sheet(title, SCORES, tuple(rows), tuple(notes))
+
+
+def default_sheet(summary: Summary, scenarios: Sequence[Scenario], surrogate: str, which: str) -> Sheet:
+    """How often the library's default is clearly above or below each other method, and how much sooner it is there."""
+    rows = []
+    for method in summary.methods:
+        cells = [summary.cell(scenario, surrogate, OURS, method) for scenario in scenarios if method != OURS]
+        known = [cell for cell in cells if cell is not None and len(cell.alone) >= ENOUGH]
+        if known:
+            areas, finals = _score([cell.area_gain for cell in known]), _score([cell.gain for cell in known])
+            worst = _score([cell.worst_gain for cell in known])
+            counts = (str(len(known)), _span(len(cell.alone) for cell in known))
+            rows.append((f"against {method}", *counts, *areas, *finals, *worst, _sooner(known)))
+    head = (
+        *("", "rows", "seeds", "area: above", "unclear", "below", "final: above", "unclear", "below"),
+        *("worst site: above", "unclear", "below", "rounds"),
+    )
+    notes = (
+        f"Counted are rows with at least {ENOUGH} seeds of both. Rounds: the median over rows of those until the "
+        "default has what the other has in the end, in those that the other needs; where it never has, more than all.",
+    )
+    title = f"{OURS}, the default, on {which}, {surrogate} surrogate: 95 % intervals above, around or below zero"
+    return Sheet(title, head, tuple(rows), notes)
+
+
+def _sooner(cells: Sequence[Cell]) -> str:
+    shares = np.array([ours / theirs if theirs else 1.0 for ours, theirs in (cell.rounds for cell in cells)])
+    median = float(np.median(np.nan_to_num(shares, nan=np.inf)))
+    return _percent(median) if np.isfinite(median) else "never"
 
 
 def claims_sheet(summary: Summary, surrogate: str) -> Sheet:

@@ -20,11 +20,14 @@ from cboc.cli import demo as demonstration
 from cboc.cli import simulate as simulation
 from cboc.cli.advise import advice_of, advice_row
 from cboc.cli.audit import audit
+from cboc.cli.biosensor import biosensor
 from cboc.cli.doctor import doctor
 from cboc.cli.export import best_rows, trial_rows
 from cboc.cli.notes import notes
+from cboc.cli.report import report
 from cboc.cli.run import Run, begin
 from cboc.cli.show import Format, write
+from cboc.cli.work import work
 from cboc.errors import CbocError
 from cboc.plots import style
 
@@ -306,12 +309,17 @@ def demo_service(
         raise typer.Exit(130) from None
 
 
+app.command()(report)
+app.command()(biosensor)
+
+
 AT_A_SITE: tuple[Callable[..., None], ...] = (
     lab.join,
     lab.ask,
     lab.tell,
     lab.fail,
     lab.abandon,
+    work,
     lab.status,
     audit,
     doctor,

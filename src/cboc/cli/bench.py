@@ -41,6 +41,7 @@ app = typer.Typer(
 
 QUICK = (Scenario("levy-2", 5, Kind.SAME), Scenario("levy-2", 10), Scenario("branin", 10))
 QUICK_METHODS = ("individual", "cboc", "cboc-u", "cboc-l", "cboc-u-gated", "fts-de", "random")
+RESULT = ("cboc", "cboc-u", "fts-de")  # our default, the paper's rule, and its rival
 QUICK_SEEDS, ALL_SEEDS, MOST_SEEDS = 2, 30, 10_000
 HONEST = [row for rows in report.HONEST.values() for row in rows]
 
@@ -388,6 +389,12 @@ def _report_paper(summary: Summary, out: Path) -> None:
         **({"sites": partial(evidence.sites, summary, surrogates)} if has_shekel else {}),
         **{f"gains-{name}": partial(evidence.gains, summary, scenarios, name) for name in surrogates},
     }
+    if "cboc" in summary.methods and "default" in surrogates:
+        results = _rows(out)
+        costs = {job: results.costs[job.name] for job in results.rows if job.name in results.costs}
+        pictures["result"] = partial(evidence.gains, summary, scenarios, "default", RESULT)
+        pictures["savings"] = partial(evidence.savings, summary, scenarios, "default")
+        pictures["price"] = partial(evidence.price, costs, scenarios)
     _draw(pictures, out)
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 FILE = Path("site.db")
 WAITING, FINISHED = 3, 4  # exit codes of ask
-LONGEST_PAUSE = 300.0  # seconds between two questions while waiting
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.1, 300.0  # seconds between two questions while waiting
 QUICK, LONG = 5.0, 30.0  # seconds of patience with the coordinator
 
 SiteOption = Annotated[
@@ -112,7 +112,7 @@ def ask(
             f"{output} is filled in, and not all of it was told; cboc tell {output} first, or choose another --output."
         )
     try:
-        trial = _asked(site, wait)
+        trial = asked(site, wait)
     except Waiting as waiting:
         notes.print(f"{waiting} {_whom(site)}")
         raise typer.Exit(WAITING) from None
@@ -260,7 +260,8 @@ def _direction(given: str | None) -> Direction | None:
     return given  # type: ignore[return-value]
 
 
-def _asked(site: Site, is_waiting: bool) -> Trial:
+def asked(site: Site, is_waiting: bool) -> Trial:
+    """The next experiment, or a `Waiting` where nobody waits."""
     since, said = time.monotonic(), ""
     while True:
         try:
@@ -271,7 +272,7 @@ def _asked(site: Site, is_waiting: bool) -> Trial:
             said = _news(f"{reason} {_whom(site)}", said)
         is_open = True
         while is_open:
-            time.sleep(pause(time.monotonic() - since, LONGEST_PAUSE))
+            time.sleep(pause(time.monotonic() - since, LONGEST_PAUSE, SHORTEST_PAUSE))
             is_open = _is_open(site)
 
 

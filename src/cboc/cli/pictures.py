@@ -36,15 +36,15 @@ def draw(run: Run, kind: Kind, directory: Path) -> tuple[list[Path], str]:
     if not run.histories(TOGETHER):
         raise CbocError(f"{run.directory} holds no trials yet; cboc simulate with --resume continues it.")
     kinds = list(PICTURES) if kind == Kind.ALL else [kind]
-    missing = {each: lack for each in kinds if (lack := _lack(run, each))}
-    left_out = ", ".join(f"{each} ({lack})" for each, lack in missing.items())
+    missing = {each: needed for each in kinds if (needed := lack(run, each))}
+    left_out = ", ".join(f"{each} ({needed})" for each, needed in missing.items())
     if len(missing) == len(kinds):
         raise CbocError(f"cannot draw {run.directory}: {left_out}; see cboc simulate --help.")
     drawn = [save(PICTURES[each](run), directory / f"{each}.png") for each in kinds if each not in missing]
     return drawn, left_out
 
 
-def _lack(run: Run, kind: Kind) -> str:
+def lack(run: Run, kind: Kind) -> str:
     """What a picture needs and the run does not have; empty if it has all."""
     together, alone = run.histories(TOGETHER), run.histories(ALONE)
     if kind in (Kind.MATRIX, Kind.MOVES) and not any(trial.weights for trial in together[0].trials):

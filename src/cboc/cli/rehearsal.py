@@ -22,6 +22,7 @@ from cboc.cli.coordinator import opened
 from cboc.cli.notes import notes
 from cboc.cli.show import Row
 from cboc.errors import CbocError
+from cboc.loop import run_trial
 from cboc.membership import join
 from cboc.site import Finished, Waiting
 from cboc.sitefile import SiteFile
@@ -180,7 +181,7 @@ def _be_a_site(study: Path, file: Path) -> None:
         except Finished:
             return
         time.sleep(TAKES)
-        site.tell(trial, experiment(trial.design(site.study.space)))
+        run_trial(site, trial, experiment)
 
 
 if __name__ == "__main__":

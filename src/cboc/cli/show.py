@@ -33,11 +33,11 @@ def write(rows: Sequence[Row], format: Format) -> str:
 
 def _table(rows: Sequence[Row]) -> str:
     table = Table(box=None, pad_edge=False, header_style="bold", padding=(0, 2, 0, 0))
-    for name in _columns(rows):
-        is_number = all(_cell(row.get(name))[:1] in "+-0123456789" for row in rows)
+    for name in columns(rows):
+        is_number = all(cell(row.get(name))[:1] in "+-0123456789" for row in rows)
         table.add_column(name, justify="right" if is_number else "left", overflow="fold")
     for row in rows:
-        table.add_row(*(_cell(row.get(name)) for name in _columns(rows)))
+        table.add_row(*(cell(row.get(name)) for name in columns(rows)))
     console = Console(file=io.StringIO(), width=WIDEST, color_system=None, markup=False, emoji=False)
     console.print(table)
     text: str = console.file.getvalue()  # type: ignore[attr-defined]
@@ -52,7 +52,7 @@ def _json(rows: Sequence[Row]) -> str:
 
 def _csv(rows: Sequence[Row]) -> str:
     file = io.StringIO()
-    writer = csv.DictWriter(file, _columns(rows), restval="", lineterminator="\n")
+    writer = csv.DictWriter(file, columns(rows), restval="", lineterminator="\n")
     writer.writeheader()
     writer.writerows({name: "" if _plain(value) is None else value for name, value in row.items()} for row in rows)
     return file.getvalue().rstrip("\n")
@@ -65,7 +65,7 @@ WRITERS: dict[Format, Callable[[Sequence[Row]], str]] = {
 }
 
 
-def _columns(rows: Sequence[Row]) -> list[str]:
+def columns(rows: Sequence[Row]) -> list[str]:
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
@@ -74,7 +74,7 @@ def _plain(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _cell(value: Any) -> str:
+def cell(value: Any) -> str:
     if _plain(value) is None:
         return "-"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -13,7 +13,7 @@ import ssl
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import lru_cache
 from typing import Any
 
 from cboc.agreement import differences
@@ -65,10 +65,10 @@ class Rest:
         if url.scheme not in ("http", "https") or not url.host:
             raise CbocError(f"a coordinator's address looks like https://host:8000; '{self.url}' does not.")
 
-    @cached_property
+    @property
     def _trust(self) -> ssl.SSLContext:
         try:
-            return ssl.create_default_context(cadata=self.certificate)
+            return _trust_in(self.certificate)
         except (ssl.SSLError, ValueError, TypeError):
             raise CbocError("the certificate to trust is not PEM text, -----BEGIN CERTIFICATE----- etc.") from None
 
@@ -203,6 +203,12 @@ class Rest:
                 if time.monotonic() > until:
                     raise httpx2.ReadTimeout("its answer does not end")
             return Answer(self.url, response.status_code, bytes(said), response.headers.get("date"))
+
+
+@lru_cache(maxsize=8)
+def _trust_in(certificate: str | None) -> ssl.SSLContext:
+    """Read once by all sites of a process: to read what a machine trusts takes longer than a message."""
+    return ssl.create_default_context(cadata=certificate)
 
 
 def disagreement(expected: Study, agreement: dict[str, Any]) -> CbocError:

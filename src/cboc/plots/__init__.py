@@ -5,6 +5,8 @@ paths.py     where the sites went, on the contours of their functions  (Fig. 5)
 matrix.py    W(t)
 moves.py     proposed, agreed, executed
 gain.py      what each site has from working together
+biosensor/   the case study's sensor, and where its sites went
+evidence/    the benchmark's tables as pictures
 demo.py      the one picture of `cboc demo`
 style.py     what they have in common
 """

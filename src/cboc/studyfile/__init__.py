@@ -6,6 +6,6 @@ sources.py     where a site's outcomes come from in a simulation
 template.toml  what `cboc init` writes
 """
 
-from cboc.studyfile.reading import StudyFile, Terms, read, read_terms, template
+from cboc.studyfile.reading import StudyFile, Terms, read, read_experiment, read_terms, template
 
-__all__ = ["StudyFile", "Terms", "read", "read_terms", "template"]
+__all__ = ["StudyFile", "Terms", "read", "read_experiment", "read_terms", "template"]

@@ -16,11 +16,25 @@ from cboc.errors import CbocError, at, did_you_mean
 from cboc.history import History
 from cboc.loop import Experiment, simulate
 from cboc.problems.problem import Problem
+from cboc.site import Site
 from cboc.space import Space
 from cboc.strategy import UTILITIES, Bayesian, Strategy, default, paper
-from cboc.study import LONGEST_DEADLINE, RULES, Study
-from cboc.studyfile.section import AMOUNT, COUNT, FLAG, NUMBER, TEXT, TEXTS, WHOLE, Kind, Section
-from cboc.studyfile.sources import Formula, Script, Source
+from cboc.study import RULES, Study
+from cboc.studyfile.section import (
+    AMOUNT,
+    COUNT,
+    DURATION,
+    FLAG,
+    NUMBER,
+    TABLE,
+    TEXT,
+    TEXTS,
+    WHOLE,
+    Kind,
+    Section,
+    seconds,
+)
+from cboc.studyfile.sources import Executable, Formula, Script, Source
 from cboc.trial import Trial
 from cboc.utility.guide import Guide
 
@@ -30,10 +44,11 @@ STUDY_KEYS = (
     "surrogate", "utility", "constraints", "deadline",
 )  # fmt: skip
 SITE_KEYS = (
-    "name", "direction", "budget", "problem", "scale", "offset", "shift", "noise", "experiment", "data", "outcome",
+    "name", "direction", "budget", "problem", "scale", "offset", "shift", "noise", "experiment", "program", "data",
+    "outcome",
 )  # fmt: skip
+LONG = "7 d"  # a site that is gone for good holds up nobody for ever
 OWN_KEYS = ("gate", "guide", "initial", "seed", "stop_below", "surrogate", "utility")  # of [study], in a simulation
-TABLE = Kind("a table", lambda value: isinstance(value, dict))
 TABLES = Kind("a list of tables", lambda value: isinstance(value, list) and all(isinstance(row, dict) for row in value))
 
 
@@ -59,10 +74,7 @@ class StudyFile:
         """What runs a site's design and returns the outcome."""
         for site in self.study.sites:
             if site not in self.sources:
-                raise CbocError(
-                    f"{self.path}, [[site]] '{site}': a simulation needs to know where outcomes come from; "
-                    'add problem = "levy-2" or experiment = "file.py:function".'
-                )
+                raise _without_source(f"{self.path}, [[site]] '{site}'")
         experiments = {}
         for site, source in self.sources.items():
             with at(f"{self.path}, [[site]] '{site}'"):
@@ -147,6 +159,25 @@ def read(path: str | Path) -> StudyFile:
     return file
 
 
+def read_experiment(path: str | Path, site: Site) -> Experiment:
+    """What runs the designs of a site that has joined: by its own section, as in a simulation."""
+    _, sections, sources, _ = _parts(Path(path))
+    section = sections[site.name]
+    if section.choose("direction", get_args(Direction), site.direction) != site.direction:
+        raise CbocError(f"{section.place}: the site has joined to {site.direction}; mend its direction here.")
+    if site.name not in sources:
+        raise _without_source(section.place)
+    with at(section.place):
+        return sources[site.name].experiment(site.name, site.study.space, site.direction, site.seed)
+
+
+def _without_source(place: str) -> CbocError:
+    return CbocError(
+        f"{place}: it has to say where outcomes come from; "
+        'add problem = "levy-2", experiment = "file.py:function" or a [site.program].'
+    )
+
+
 @dataclass(frozen=True)
 class Terms:
     """What a coordinator needs to know of a study: never what a site wants, or where its outcomes come from."""
@@ -162,30 +193,9 @@ def read_terms(path: str | Path) -> Terms:
     deadline = settings.get("deadline", DURATION, LONG)
     return Terms(
         _study(settings, space, sites),
-        None if deadline == "none" else seconds(deadline),
+        seconds(deadline),
         tuple(key for key in OWN_KEYS if key in settings.values),
     )
-
-
-def seconds(duration: str) -> float:
-    """'36 h' in seconds."""
-    amount, unit = duration.split()
-    return float(amount) * UNITS[unit]
-
-
-def _is_duration(value: Any) -> bool:
-    match value.split() if isinstance(value, str) else ():
-        case ["none"]:
-            return True
-        case [amount, unit] if unit in UNITS:
-            is_number = amount.replace(".", "", 1).isdecimal()
-            return is_number and 0.0 < float(amount) * UNITS[unit] <= LONGEST_DEADLINE
-    return False
-
-
-UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
-LONG = "7 d"  # a site that is gone for good holds up nobody for ever
-DURATION = Kind('a time such as "36 h" or "7 d", of 3650 d at most, or "none"', _is_duration)
 
 
 def _parts(path: Path) -> tuple[Section, dict[str, Section], dict[str, Source], Space]:
@@ -241,12 +251,16 @@ def _sites(top: Section) -> dict[str, Section]:
 
 
 def _source(section: Section, folder: Path) -> Source | None:
-    reference = section.get("experiment", TEXT)
+    own = [key for key in ("experiment", "program") if key in section.values]
     formula = [key for key in ("problem", "scale", "offset", "shift", "noise") if key in section.values]
-    if reference is not None:
-        if formula:
-            raise CbocError(f"{section.place}: '{formula[0]}' belongs to a test problem; leave it or 'experiment' out.")
-        return Script(reference, folder.resolve())
+    if own and formula:
+        raise CbocError(f"{section.place}: '{formula[0]}' belongs to a test problem; leave it or '{own[0]}' out.")
+    if len(own) > 1:
+        raise CbocError(f"{section.place}: outcomes come from an experiment or from a program; leave one of them out.")
+    if "program" in own:
+        return Executable.of(Section(f"{section.place}, program", section.get("program", TABLE)), folder)
+    if "experiment" in own:
+        return Script(section.get("experiment", TEXT), folder.resolve())
     if not formula:
         return None
     source = Formula(

@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Any
 
 from cboc.errors import CbocError, did_you_mean
+from cboc.study import LONGEST_DEADLINE
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,25 @@ def _is_text(value: Any) -> bool:
     return isinstance(value, str) and value.strip() != ""
 
 
+def _is_duration(value: Any) -> bool:
+    match value.split() if isinstance(value, str) else ():
+        case ["none"]:
+            return True
+        case [amount, unit] if unit in UNITS:
+            is_number = amount.replace(".", "", 1).isdecimal()
+            return is_number and 0.0 < float(amount) * UNITS[unit] <= LONGEST_DEADLINE
+    return False
+
+
+def seconds(duration: str) -> float | None:
+    """'36 h' in seconds; None for 'none'."""
+    if duration == "none":
+        return None
+    amount, unit = duration.split()
+    return float(amount) * UNITS[unit]
+
+
+UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 FLAG = Kind("true or false", lambda value: isinstance(value, bool))
 TEXT = Kind("a text in quotes", _is_text)
 TEXTS = Kind("a list of texts in quotes", lambda value: isinstance(value, list) and all(map(_is_text, value)))
@@ -37,6 +57,9 @@ WHOLE = Kind("a whole number", _is_whole)
 COUNT = Kind("a whole number from 0", lambda value: _is_whole(value) and value >= 0)
 NUMBER = Kind("a number", _is_number)
 AMOUNT = Kind("a number from 0", lambda value: _is_number(value) and value >= 0)
+DURATION = Kind('a time such as "36 h" or "7 d", of 3650 d at most, or "none"', _is_duration)
+TABLE = Kind("a table", lambda value: isinstance(value, dict))
+WORDS = Kind("a table of texts", lambda value: isinstance(value, dict) and all(map(_is_text, value.values())))
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Where a site's outcomes come from in a simulation: a test problem, or a Python function of the user's."""
+"""Where a site's outcomes come from in a simulation: a test problem, a Python function of the user's, or a program."""
 
 from __future__ import annotations
 
@@ -18,12 +18,14 @@ from zlib import crc32
 import numpy as np
 
 from cboc.data import Direction
-from cboc.errors import CbocError, did_you_mean
+from cboc.errors import CbocError, at, did_you_mean
 from cboc.loop import Experiment, ExperimentFailed
 from cboc.problems.problem import Problem, heterogeneous
 from cboc.problems.synthetic import problem
+from cboc.program import Program
 from cboc.site import Outcome
 from cboc.space import Space
+from cboc.studyfile.section import COUNT, DURATION, TEXT, TEXTS, WORDS, Section, seconds
 
 
 @dataclass(frozen=True)
@@ -129,7 +131,43 @@ class Script:
         return {"experiment": self.reference}
 
 
-Source = Formula | Script
+@dataclass(frozen=True)
+class Executable:
+    """A program that is started for every design; its paths start from the folder of the study file."""
+
+    program: Program
+
+    @classmethod
+    def of(cls, section: Section, folder: Path) -> Executable:
+        """From a table [site.program], whose keys are those of `Program`."""
+        texts = ("input", "output", "pattern", "key", "work")
+        section.check_keys(("command", "timeout", "template", *texts, "retries", "environment"))
+        settings = {key: section.get(key, TEXT) for key in texts if key in section.values}
+        if "template" in section.values:
+            settings["template"] = Path(section.get("template", TEXT))
+        with at(section.place):
+            return cls(
+                Program(
+                    section.need("command", TEXTS),
+                    seconds(section.need("timeout", DURATION)),
+                    retries=section.get("retries", COUNT, 0),
+                    folder=folder,
+                    environment=section.get("environment", WORDS, {}),
+                    **settings,
+                )
+            )
+
+    def experiment(self, _: str, space: Space, *__: object) -> Experiment:
+        """The program, if it fits the space and this machine."""
+        self.program.check(space.names)
+        return self.program
+
+    def to_row(self) -> dict[str, Any]:
+        """Plain data, for the record of a run."""
+        return self.program.to_row()
+
+
+Source = Formula | Script | Executable
 
 
 def _did(error: BaseException) -> str:

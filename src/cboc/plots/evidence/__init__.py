@@ -4,6 +4,8 @@ path.py       two sites on their contours  (Sec. 5.2)
 sites.py      the Gap with more and more sites  (Table 3)
 published.py  the paper's tables beside ours  (Tables 1 to 4)
 gains.py      what every method has over working alone, scenario by scenario
+savings.py    how much sooner the sites have together what they have alone in the end
+price.py      CPU time of a site and a round, together and alone
 theory.py     regret, and the quantities that Assumptions 2 and 3 bound
 casestudy.py  biosensors, together and alone  (Fig. 8)
 look.py       the name, colour and mark of every method in all of them
@@ -12,8 +14,10 @@ look.py       the name, colour and mark of every method in all of them
 from cboc.plots.evidence.casestudy import casestudy
 from cboc.plots.evidence.gains import gains
 from cboc.plots.evidence.path import path
+from cboc.plots.evidence.price import price
 from cboc.plots.evidence.published import published
+from cboc.plots.evidence.savings import savings
 from cboc.plots.evidence.sites import sites
 from cboc.plots.evidence.theory import theory
 
-__all__ = ["casestudy", "gains", "path", "published", "sites", "theory"]
+__all__ = ["casestudy", "gains", "path", "price", "published", "savings", "sites", "theory"]

@@ -12,6 +12,7 @@ from cboc.problems.biosensor.sensor import Chemistry
 
 MOST = 50  # of Newton's steps; three are usual
 CLOSE = 1e-12  # of the strongest that the sample gets
+NEAREST = 0.1  # of the way to the pole that is left after one step
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,8 @@ class Binding:
         θ(c) = (h + k_on c) / (a + k_off + k_on c),
 
     and c is what the channel would have had without binding, less what the flux takes: c = c₀ - G ρ_s (a θ(c) - h).
+    θ(c) has a pole at c = -(a + k_off)/k_on, beyond which there are roots that mean nothing: Newton's steps stay above.
+    Near saturation h > a would have θ pass 1; a history never fills more than all receptors.
     """
 
     chemistry: Chemistry
@@ -34,8 +37,8 @@ class Binding:
     def __call__(self, unbound: Array, theta: Array, before: Array) -> tuple[Array, Array]:  # (n,) each
         """(θⁿ⁺¹, flux) from c₀, θⁿ and θⁿ⁻¹, by Newton's method."""
         rate, a = self.chemistry.binding, 1.5 / self.dt
-        h = (2.0 * theta - 0.5 * before) / self.dt
-        c = np.maximum(unbound, 0.0)
+        h = np.minimum((2.0 * theta - 0.5 * before) / self.dt, a)
+        pole, c = -(a + self.chemistry.release) / rate, np.maximum(unbound, 0.0)
         for _ in range(MOST):
             below = a + self.chemistry.release + rate * c
             new = (h + rate * c) / below
@@ -44,5 +47,6 @@ class Binding:
             if np.abs(off).max() <= CLOSE * self.strongest:
                 return new, flux
             slope = self.receptors * a * rate * (1.0 - new) / below
-            c = c - np.linalg.solve(np.eye(len(c)) + self.response * slope, off)
+            step = np.linalg.solve(np.eye(len(c)) + self.response * slope, off)
+            c = np.maximum(c - step, pole + NEAREST * (c - pole))
         raise CbocError(f"binding did not converge in {MOST} of Newton's steps; give the pulse's width more steps.")

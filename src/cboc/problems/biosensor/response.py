@@ -11,7 +11,7 @@ import numpy as np
 from cboc.arrays import Array
 from cboc.errors import CbocError
 from cboc.problems.biosensor.flow import Flow
-from cboc.problems.biosensor.sensor import DELAY, Sensor, Setting
+from cboc.problems.biosensor.sensor import Sensor, Setting, arrival, is_number
 from cboc.problems.biosensor.transport import STEPS, State, Transport, mesh_of
 
 LONGEST = 400.0  # widths of a pulse: who has no peak by then has none
@@ -37,10 +37,12 @@ class Numerics:
     flow: Flow = Flow.POISEUILLE
 
     def __post_init__(self) -> None:
-        if not 0.1 <= self.fineness <= 8.0:
-            raise CbocError(f"a fineness is from 0.1 to 8, where 1 is right to 0.03 %; {self.fineness!r} came.")
+        if not is_number(self.fineness) or not 0.1 <= self.fineness <= 4.0:
+            raise CbocError(f"a fineness is from 0.1 to 4, where 1 is right to 0.03 %; {self.fineness!r} came.")
         if type(self.steps) is not int or not 2 <= self.steps <= 1000:
             raise CbocError(f"a pulse's width holds 2 to 1000 steps, where 8 are right to 0.01 %; {self.steps!r} came.")
+        if not isinstance(self.flow, Flow):
+            raise CbocError(f"a flow is Flow.POISEUILLE or Flow.NAVIER_STOKES; {self.flow!r} came.")
 
 
 REFERENCE = Numerics()
@@ -62,19 +64,20 @@ def transport(setting: Setting, sensor: Sensor, numerics: Numerics) -> Transport
 @lru_cache(maxsize=2**14)
 def respond(setting: Setting, sensor: Sensor = Sensor(), numerics: Numerics = REFERENCE) -> Response:  # noqa: B008
     """Until the peak is over."""
+    if sensor.chemistry.release == 0.0:
+        raise CbocError("what never releases has no peak of coverage; look at `states` for as long as you like.")
     model = transport(setting, sensor, numerics)
-    mean = model.mesh.weights / sensor.channel.sensor
+    mean, arrives = model.mesh.weights / sensor.channel.sensor, arrival(sensor, setting)
     times, coverage = [], list[float]()
     for state in model.march():
         times.append(state.t)
         coverage.append(float(mean @ state.theta))
-        is_passing = state.t > DELAY * setting.width
-        if is_passing and all(np.diff(coverage[-AFTER - 1 :]) < 0.0):
+        if state.t > arrives and all(np.diff(coverage[-AFTER - 1 :]) < 0.0):
             return Response(np.array(times), np.array(coverage), *_top(np.array(times), np.array(coverage)))
         if state.t > LONGEST * setting.width:
             raise CbocError(
-                f"the coverage still rises after {state.t:.0f} s, so that its peak is not known; "
-                "does anything ever release?"
+                f"the coverage has no peak within {state.t:.4g} s, {LONGEST:.0f} widths of the pulse; "
+                "the flow is too slow for so short a pulse, or what binds is hardly ever released."
             )
     raise AssertionError("a march has no end")
 

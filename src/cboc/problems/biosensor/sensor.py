@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
 from enum import Enum
-from math import exp, inf, isfinite, pi, sqrt
+from math import exp, inf, pi, sqrt
+from numbers import Real
 from typing import Any
 
 from cboc.errors import CbocError
@@ -14,15 +15,21 @@ MINUTE = 60.0
 DELAY = 4.0  # the pulse is centred so many of its widths after the start: the first sample is exp(-8) of the peak
 
 
-def _check(value: Any, may_be_zero: tuple[str, ...] = ()) -> None:
-    """Every number of a frozen dataclass is positive."""
+def is_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
+
+
+def _check(value: Any, may_be_zero: tuple[str, ...] = (), may_be_endless: tuple[str, ...] = ()) -> None:
+    """Every number of a frozen dataclass is positive and finite."""
     for entry in fields(value):
-        number = getattr(value, entry.name)
-        if not isinstance(number, int | float):
+        if entry.type != "float":
             continue
-        if not (number > 0.0 or (number == 0.0 and entry.name in may_be_zero)):
-            sign = "zero or a positive number" if entry.name in may_be_zero else "a positive number"
-            raise CbocError(f"the {entry.name} of a {type(value).__name__.lower()} is {sign}; {number!r} came.")
+        name, number = entry.name, getattr(value, entry.name)
+        is_positive = is_number(number) and (number > 0.0 or (number == 0.0 and name in may_be_zero))
+        if not is_positive or (number == inf and name not in may_be_endless):
+            zero = "zero or " if name in may_be_zero else ""
+            owner = type(value).__name__.lower()
+            raise CbocError(f"the {name} of a {owner} is {zero}a positive and finite number; {number!r} came.")
 
 
 @dataclass(frozen=True)
@@ -67,7 +74,9 @@ class Sample:
     stock: float = inf  # the strongest there is, mol/m³
 
     def __post_init__(self) -> None:
-        _check(self)
+        _check(self, may_be_endless=("stock",))
+        if not isinstance(self.reading, Reading):
+            raise CbocError(f"a pulse is read in Reading.MINUTES or Reading.SECONDS; {self.reading!r} came.")
 
     def at(self, t: float, width: float) -> float:
         """c at the inlet."""
@@ -99,11 +108,19 @@ class Setting:
 
     def __post_init__(self) -> None:
         _check(self)
-        if not all(isfinite(number) for number in (self.inflow, self.receptors, self.width)):
-            raise CbocError(f"inflow, receptors and width of a setting are finite; {self} came.")
+
+
+def shear(sensor: Sensor, inflow: float) -> float:
+    """γ = 6 u_in / H, of Poiseuille's flow at the wall."""
+    return 6.0 * inflow / sensor.channel.height
 
 
 def layer(sensor: Sensor, inflow: float) -> float:
-    """How thin the depleted layer above the sensor is: δ = (D L / (6 u_in / H))^(1/3), after Lévêque."""
-    shear = 6.0 * inflow / sensor.channel.height
-    return float((sensor.chemistry.diffusivity * sensor.channel.sensor / shear) ** (1 / 3))
+    """How thin the depleted layer above the sensor is: δ = (D L / γ)^(1/3), after Lévêque."""
+    return float((sensor.chemistry.diffusivity * sensor.channel.sensor / shear(sensor, inflow)) ** (1 / 3))
+
+
+def arrival(sensor: Sensor, setting: Setting) -> float:
+    """When the middle of the pulse comes to the sensor, at the speed γ δ of the layer: no peak of θ is before."""
+    speed = shear(sensor, setting.inflow) * layer(sensor, setting.inflow)
+    return DELAY * setting.width + sensor.channel.before / speed

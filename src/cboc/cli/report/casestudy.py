@@ -1,0 +1,209 @@
+"""The case study as sections: its tables and Fig. 8, then for each setup the sites' paths and the best sensor found."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cboc.bench.casesheet import case_sheets, shown
+from cboc.bench.casestudy import INITIAL, SETUPS, Account, by_method, optima
+from cboc.bench.results import MARK, Results
+from cboc.bench.sheet import Sheet
+from cboc.bench.summary import ALONE
+from cboc.cli.report.command import RESULTS
+from cboc.cli.report.html import Html, element, together
+from cboc.cli.report.page import facts, paragraph, picture, section, table
+from cboc.errors import CbocError
+from cboc.metrics import area, paired
+from cboc.plots import biosensor, evidence
+from cboc.plots.biosensor.landscape import Landscape
+from cboc.plots.evidence.look import look
+from cboc.problems.biosensor.labs import SPACE, Worth
+from cboc.problems.biosensor.sensor import MINUTE, Setting
+
+LEAD = (
+    "A biosensor lies on the floor of a small channel. A sample flows past it, some of it binds, and what is measured "
+    "is how much of the sensor is covered at most. Several sites search for the inflow, the density of receptors and "
+    "the width of the pulse that give the largest coverage, each by finite-element simulations of its own sensor; they "
+    "share designs, never outcomes. This page compares working together with working alone, from the same initial "
+    "designs."
+)
+METHODS = {
+    "individual": "every site alone",
+    "cboc-l": "the paper's consensus with a leader, always followed",
+    "cboc": "this library's default: consensus behind a gate, best designs shared",
+}
+TITLES = {"paper": "The paper's sensor", "labs": "Six labs", "trouble": "Six labs in trouble"}
+CORNER, CONSTRUCTED = "the optimum is a known corner", "constructed"
+CAUTION = {
+    "paper": "More flow, fewer receptors and a shorter pulse are always better for this sensor, so that its optimum is "
+    "a corner of the box, which an engineer would try first: a check of the machinery rather than a challenge.",
+    "labs": "No real labs stand behind these: their channels, chemistry, costs and stocks were chosen so that their "
+    "optima differ, with inflow and pulse inside of the box.",
+    "trouble": "The constructed labs again; two of them take part in every second round only, and one simulation in "
+    "five fails.",
+}
+SAME = 4  # digits of a share in which equals agree
+FIG_8 = "The paper's Fig. 8 and its like: the best outcome so far, the mean over sites."
+
+
+@dataclass(frozen=True)
+class Found:
+    """The best design that a site found, in whatever run."""
+
+    account: Account
+    site: int
+    number: int  # of its simulations
+
+    @property
+    def design(self) -> dict[str, float]:
+        return SPACE.from_unit(self.account.designs[self.site, self.number])
+
+    @property
+    def outcome(self) -> float:
+        return float(self.account.outcomes[self.site, self.number])
+
+    @property
+    def share(self) -> float:
+        """Of the site's optimum."""
+        return self.outcome / optima(self.account.job.setup)[self.site]
+
+
+def content(directory: Path, say: Callable[[str], None]) -> tuple[str, str, list[Html]]:
+    """Title, lead and sections."""
+    results: Results[Any, Account] = Results(directory, Account, Path(RESULTS).stem)
+    accounts = sorted(results.rows.values(), key=lambda account: account.job)
+    if not accounts:
+        raise CbocError(f"{directory} holds no result yet; `cboc bench biosensor --out {directory}` makes some.")
+    say("the tables")
+    sheets = case_sheets(accounts)
+    sections = [
+        section("What came out", *map(_sheet, sheets), _methods(accounts)),
+        section("Round by round", picture(evidence.casestudy(accounts), "The best so far against rounds.", FIG_8)),
+    ]
+    for setup in SETUPS:
+        if groups := by_method(accounts, setup):
+            sections.append(_setup(setup, groups, say))
+    return "Designing biosensors together", LEAD, [*sections, section("How it was made", _made(results, accounts))]
+
+
+def _sheet(sheet: Sheet) -> Html:
+    return together(
+        element("h3", sheet.title),
+        table(sheet.columns, sheet.rows),
+        *(paragraph(note, class_="note") for note in sheet.notes),
+    )
+
+
+def _methods(accounts: Iterable[Account]) -> Html:
+    present = {account.job.method for account in accounts}
+    return facts({name: meaning for name, meaning in METHODS.items() if name in present})
+
+
+def _setup(setup: str, groups: Mapping[str, Sequence[Account]], say: Callable[[str], None]) -> Html:
+    is_constructed = SETUPS[setup].is_constructed
+    ground: Landscape | None = None
+    if not is_constructed:
+        ground = biosensor.landscape(on_step=lambda share: say(f"{setup}: the landscape, {share:.0%}"))
+    say(f"{setup}: pictures")
+    found = _found([account for group in groups.values() for account in group])
+    seed = min(account.job.seed for group in groups.values() for account in group)
+    one = {name: account for name, group in groups.items() for account in group if account.job.seed == seed}
+    paths = f"Where the sites went with seed {seed}, alone and together."
+    return section(
+        TITLES[setup],
+        paragraph(f"{CAUTION[setup]} {_finding(setup, groups)}"),
+        _designs(found),
+        picture(biosensor.designs(one, ground), paths, paths),
+        *_best(max(found, key=lambda each: each.share)),
+        label=CONSTRUCTED if is_constructed else CORNER,
+    )
+
+
+def _finding(setup: str, groups: Mapping[str, Sequence[Account]]) -> str:
+    """In one sentence, how the default fared at the end and on the way."""
+    ours, theirs = (
+        {a.job.seed: shown(setup, a).mean(axis=0) for a in groups.get(name, ())} for name in ("cboc", ALONE)
+    )
+    seeds = sorted(ours.keys() & theirs.keys())
+    if not seeds:
+        return ""
+    unit = "% of the optimum" if SETUPS[setup].is_constructed else "thousandths"
+    one, other = (np.array([curves[seed] for seed in seeds]) for curves in (ours, theirs))
+    end, way = paired(one[:, -1], other[:, -1]), paired(area(one), area(other))
+    clear = len(seeds) > 1 and abs(way.difference) > way.margin
+    verdict = "a clear difference" if clear else "not a clear difference"
+    count = "1 seed" if len(seeds) == 1 else f"{len(seeds)} seeds"
+    return (
+        f"Together (cboc) minus alone, in {unit}: {end.difference:+.3f} at the end, {way.difference:+.3f} in the mean "
+        f"over the rounds ({count}); the latter is {verdict}."
+    )
+
+
+def _found(accounts: Sequence[Account]) -> list[Found]:
+    """Of every site, over all methods and seeds; of equals the one that was found first."""
+    best = []
+    for site in range(len(accounts[0].outcomes)):
+        each = [Found(account, site, int(np.nanargmax(account.outcomes[site]))) for account in accounts]
+        best.append(max(each, key=lambda found: (round(found.share, SAME), -found.number)))
+    return best
+
+
+def _designs(found: Sequence[Found]) -> Html:
+    head = ["best found by", "method", "seed", "round", "inflow [mm/s]", "receptors [nmol/m²]", "pulse [min]"]
+    rows = [
+        [
+            f"{'lab' if SETUPS[each.account.job.setup].is_constructed else 'site'} {each.site + 1}",
+            each.account.job.method,
+            each.account.job.seed,
+            max(0, each.number - INITIAL + 1),
+            f"{1e3 * each.design['inflow']:.3f}",
+            f"{1e9 * each.design['receptors']:.2f}",
+            f"{each.design['pulse']:.3f}",
+            f"{1e3 * each.outcome:.3f}",
+            f"{100 * each.share:.1f}",
+        ]
+        for each in found
+    ]
+    note = (
+        "Over all methods and seeds, the first to get there. Round 0: an initial design. Value: the coverage, less "
+        "what the sample costs."
+    )
+    return together(table([*head, "value × 10³", "% of optimum"], rows), paragraph(note, class_="note"))
+
+
+def _best(found: Found) -> tuple[Html, Html]:
+    """The sample that passes the best sensor of all."""
+    job, design = found.account.job, found.design
+    worth = SETUPS[job.setup].problems()[found.site].function
+    assert isinstance(worth, Worth)
+    setting = Setting(design["inflow"], design["receptors"], design["pulse"] * MINUTE)
+    passage = biosensor.record(setting, worth.sensor, worth.numerics)
+    who = f"The best design found ({look(job.method).name}, seed {job.seed}, site {found.site + 1})"
+    field = f"{who}: the concentration in the channel, and in the thin layer above the sensor that binding depletes."
+    coverage = f"{who}: how much of the sensor is covered, over time and along it."
+    return picture(biosensor.field(passage), field, field), picture(biosensor.coverage(passage), coverage, coverage)
+
+
+def _made(results: Results[Any, Account], accounts: Sequence[Account]) -> Html:
+    setups = [setup for setup in SETUPS if by_method(accounts, setup)]
+    seeds = {setup: sorted({a.job.seed for a in accounts if a.job.setup == setup}) for setup in setups}
+    begun = json.loads((results.directory / MARK).read_text(encoding="utf-8"))
+    cpu = sum(results.costs.get(account.job.name, 0.0) for account in accounts)
+    commands = (f"cboc bench biosensor --setup {setup} --seeds {len(some)}" for setup, some in seeds.items())
+    return facts(
+        {
+            "commands": element("code", "; ".join(commands)),
+            **{f"seeds, {setup}": ", ".join(map(str, some)) for setup, some in seeds.items()},
+            "simulations": sum(int(np.isfinite(account.outcomes).sum()) for account in accounts),
+            "CPU time": f"{cpu / 60:.0f} min",
+            "begun with": ", ".join(f"{name} {value}" for name, value in begun.items()),
+            "page written with": ", ".join(f"{name} {version(name)}" for name in ("cboc", "scikit-fem", "matplotlib")),
+        }
+    )

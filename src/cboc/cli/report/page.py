@@ -1,0 +1,97 @@
+"""The frame of a report, and what sections are made of: tables, facts, pictures.
+
+The page asks nobody for anything: style and pictures are in it, there is no script, and its policy forbids the rest.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from importlib.resources import files
+from io import BytesIO
+from typing import TYPE_CHECKING
+
+from cboc.cli.report.html import Html, element, together, verbatim
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+DPI = 160
+NUMERIC = "+-−0123456789"
+PRINTED = """
+main { max-width: 62rem; }
+section { margin-bottom: 1rem; }
+figure + figure, .scroll + figure, figure + .scroll, .facts + p, .facts + .scroll { margin-top: 1.25rem; }
+figure img { display: block; width: 100%; min-width: 38rem; height: auto; background: #fff; border-radius: 6px; }
+figcaption { color: var(--quiet); font-size: .9rem; margin-top: .4rem; }
+.scroll + .note { margin-top: .6rem; }
+h2 .pill { margin-left: .5rem; font-weight: 500; }
+@media print {
+  :root { color-scheme: light; }
+  body { background: none; }
+  main { max-width: none; padding: 0; }
+  .card { border: 0; padding: 0; margin-bottom: 1.5rem; }
+  .scroll { overflow: visible; }
+  figure img { min-width: 0; }
+  table { font-size: .75rem; }
+  h2 { break-after: avoid; }
+  figure, table { break-inside: avoid; }
+}
+"""
+
+
+def page(title: str, lead: str, sections: Sequence[Html]) -> str:
+    """The whole document."""
+    style = files("cboc.web").joinpath("static", "style.css").read_text(encoding="utf-8") + PRINTED
+    digest = b64encode(sha256(style.encode()).digest()).decode()
+    policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", http_equiv="Content-Security-Policy", content=policy),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("title", title),
+        element("link", rel="icon", href="data:,"),
+        verbatim("style", style),
+    )
+    body = element("body", element("main", element("h1", title), element("p", lead), *sections))
+    return f"<!DOCTYPE html>\n{element('html', head, body, lang='en')}\n"
+
+
+def section(title: str, *children: Html, label: str = "") -> Html:
+    """A card; the label stands beside its title."""
+    pill = element("span", label, class_="pill wait") if label else ""
+    return element("section", element("h2", title, pill), *children, class_="card")
+
+
+def paragraph(text: object, **attributes: str) -> Html:
+    return element("p", text, **attributes)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Html:
+    """The first column is names; numbers stand on the right."""
+    cells = [[str(cell) for cell in row] for row in rows]
+    is_number = [k > 0 and any(row[k] and row[k][0] in NUMERIC for row in cells) for k in range(len(columns))]
+
+    def line(tags: Sequence[str], texts: Sequence[str]) -> Html:
+        looks = [{"class_": "number"} if number else {} for number in is_number]
+        return element("tr", *(element(*pair, **look) for *pair, look in zip(tags, texts, looks, strict=True)))
+
+    head = element("thead", line(["th"] * len(columns), columns))
+    body = element("tbody", *(line(["th", *["td"] * (len(columns) - 1)], row) for row in cells))
+    return element("div", element("table", head, body), class_="scroll", tabindex="0")
+
+
+def facts(values: Mapping[str, object]) -> Html:
+    pairs = (element("div", element("dt", name), element("dd", value)) for name, value in values.items())
+    return element("dl", *pairs, class_="facts plain")
+
+
+def picture(figure: Figure, alt: str, caption: str = "") -> Html:
+    """A figure inside of the page; on a phone it scrolls inside itself and stays legible."""
+    file = BytesIO()
+    figure.savefig(file, format="png", dpi=DPI, metadata={"Software": None})
+    address = f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"
+    image = element("div", element("img", src=address, alt=alt), class_="scroll", tabindex="0")
+    return element("figure", image, element("figcaption", caption) if caption else together())

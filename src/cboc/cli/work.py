@@ -1,0 +1,55 @@
+"""A site whose experiments run by themselves: ask, run, tell or fail, until the study is over."""
+
+from __future__ import annotations
+
+from itertools import count
+from pathlib import Path
+from time import monotonic
+from typing import Annotated
+
+import typer
+
+from cboc.cli.lab import FILE, LONG, SiteOption, asked, site_of
+from cboc.cli.notes import notes
+from cboc.loop import run_trial
+from cboc.site import Finished, Site
+from cboc.studyfile import read_experiment, read_terms
+from cboc.trial import Status, Trial
+
+
+def work(
+    study: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The study file, with this site's program.")],
+    file: SiteOption = FILE,
+    most: Annotated[int | None, typer.Option(min=1, help="Stop after so many.", show_default="all")] = None,
+) -> None:
+    """Run the site's experiments one after the other, until the study is over.
+
+    How, the site's own [[site]] in the study file says: by a program, a Python function or a test problem. An
+    experiment that fails is kept as failed, with the reason, and the next one follows. The command may be stopped or
+    killed at any moment: started again, it begins with the experiment that has no result yet.
+
+    Example: `cboc work study.toml --file plant-a.db`
+    """
+    site = site_of(file, study=read_terms(study).study, goes_on_alone=False, patience=LONG)
+    experiment = read_experiment(study, site)
+    try:
+        for _ in count() if most is None else range(most):
+            trial, began = asked(site, is_waiting=True), monotonic()
+            trial = run_trial(site, trial, experiment)
+            notes.print(_line(site, trial, monotonic() - began))
+    except Finished as finished:
+        notes.print(f"{finished} cboc best shows what it has found.")
+    except KeyboardInterrupt:
+        notes.print("Stopped; the same command goes on, with the experiment that has no result yet.")
+        raise typer.Exit(130) from None
+
+
+def _line(site: Site, trial: Trial, took: float) -> str:
+    """What came out of what, and how far this is."""
+    design = trial.design(site.study.space).items()
+    ran = ", ".join(f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}" for name, value in design)
+    total = site.initial + site.study.budget(site.name)
+    start = f"Trial {trial.number}, {trial.number + 1} of {total} ({ran}; {took:.1f} s)"
+    if trial.status == Status.FAILED:
+        return f"{start}: failed, {trial.note}."
+    return f"{start}: {trial.y:.6g}, best so far {site.best.y:.6g}."

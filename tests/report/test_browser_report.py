@@ -1,0 +1,44 @@
+"""The report in a real browser: it stands alone, on a screen and on a phone, light and dark."""
+
+import os
+import shutil
+
+import pytest
+from playwright.sync_api import sync_playwright
+
+WATCH = """window.violations = [];
+document.addEventListener('securitypolicyviolation', event => window.violations.push(event.violatedDirective));"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Debian's Chromium: nothing is downloaded."""
+    program = shutil.which("chromium")
+    if program is None:
+        reason = "Chromium is not here: apt-get install chromium"
+        pytest.fail(reason) if os.environ.get("CBOC_NEEDS_ALL_PARTS") else pytest.skip(reason)
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"] if os.getuid() == 0 else [])
+        yield browser
+        browser.close()
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
+@pytest.mark.parametrize("which", ["study_page", "results_page"])
+def test_it_makes_no_request_and_shows_its_tables_and_pictures(browser, request, which, width, scheme):
+    path = request.getfixturevalue(which)
+    context = browser.new_context(viewport={"width": width, "height": 844}, color_scheme=scheme)
+    window = context.new_page()
+    asked, complaints = [], []
+    window.add_init_script(WATCH)
+    window.on("request", lambda sent: sent.url.startswith("data:") or asked.append(sent.url))
+    window.on("console", lambda message: complaints.append(message.text))
+    window.goto(path.as_uri())
+    assert asked == [path.as_uri()] and complaints == window.evaluate("window.violations") == []
+    assert window.locator("table").first.is_visible() and window.locator("tbody tr").count() >= 4
+    drawn = window.evaluate("[...document.images].map(image => image.naturalWidth > 500 && image.alt.length > 10)")
+    assert drawn and all(drawn)
+    assert window.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+    background = window.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert (sum(map(int, background[4:-1].split(","))) < 200) == (scheme == "dark")
+    context.close()
