@@ -1,26 +1,9 @@
 """The report in a real browser: it stands alone, on a screen and on a phone, light and dark."""
 
-import os
-import shutil
-
 import pytest
-from playwright.sync_api import sync_playwright
 
 WATCH = """window.violations = [];
 document.addEventListener('securitypolicyviolation', event => window.violations.push(event.violatedDirective));"""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    """Debian's Chromium: nothing is downloaded."""
-    program = shutil.which("chromium")
-    if program is None:
-        reason = "Chromium is not here: apt-get install chromium"
-        pytest.fail(reason) if os.environ.get("CBOC_NEEDS_ALL_PARTS") else pytest.skip(reason)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=program, args=["--no-sandbox"] if os.getuid() == 0 else [])
-        yield browser
-        browser.close()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(1200, "light"), (390, "dark")])
