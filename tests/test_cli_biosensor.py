@@ -34,10 +34,10 @@ def test_it_prints_what_was_simulated_and_draws_it(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--inflow", -1), "the inflow of a setting is a positive number; -1.0 came."),
-        (("--pulse", "nan"), "the width of a setting is a positive number; nan came."),
-        (("--receptors", "inf"), "are finite"),
-        (("--fineness", 9), "a fineness is from 0.1 to 8"),
+        (("--inflow", -1), "the inflow of a setting is a positive and finite number; -1.0 came."),
+        (("--pulse", "nan"), "the width of a setting is a positive and finite number; nan came."),
+        (("--receptors", "inf"), "the receptors of a setting is a positive and finite number; inf came."),
+        (("--fineness", 9), "a fineness is from 0.1 to 4"),
         (("--fineness", 0.2), "the mesh is too coarse"),
     ],
 )
@@ -58,7 +58,7 @@ def run(code):
 def test_without_scikit_fem_the_extra_is_named(tmp_path):
     code = "import sys; sys.modules['skfem'] = None; from cboc.cli.app import main; sys.argv = {}; main()"
     result = run(code.format(["cboc", "biosensor", "--out", str(tmp_path)]))
-    assert result.returncode == 2 and "pip install 'cboc[fem]'" in result.stderr and result.stderr.count("\n") == 1
+    assert result.returncode == 2 and "pip install '.[fem]'" in result.stderr and result.stderr.count("\n") == 1
 
 
 def test_help_loads_neither_elements_nor_pictures():

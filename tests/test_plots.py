@@ -213,7 +213,7 @@ def test_every_picture_is_a_file_without_a_warning(together, alone, name, tmp_pa
 
 def test_without_matplotlib_the_extra_is_named(together, monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
-    with pytest.raises(CbocError, match=r"pip install 'cboc\[plot\]'"):
+    with pytest.raises(CbocError, match=r"pip install '.\[plot\]'"):
         plots.matrix(together[0])
 
 
