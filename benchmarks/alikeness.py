@@ -24,13 +24,12 @@ from typing import Any
 
 import numpy as np
 
-from cboc.baselines.case import Case
+from cboc.baselines.case import begin
 from cboc.bench.engines import engine
 from cboc.bench.job import Job, measure
 from cboc.bench.methods import METHODS
 from cboc.bench.scenario import INITIAL, Scenario
 from cboc.cli.bar import bar
-from cboc.data import Dataset
 from cboc.metrics import Paired, paired
 from cboc.plots import style
 from cboc.plots.evidence.look import look
@@ -71,13 +70,7 @@ def problems(task: Task) -> list[Problem]:
 
 def work(task: Task) -> dict[str, Any]:
     sites = problems(task)
-    case = Case(tuple(sites), (), ROUNDS, task.seed, default())
-    D = case.space.dimension
-    designs = [np.random.default_rng([task.seed, 1, k]).random((INITIAL * D, D)) for k in range(SITES)]
-    initial = [
-        Dataset(X, [case.experiment(k, x) for x in X], direction=sites[k].direction) for k, X in enumerate(designs)
-    ]
-    case = replace(case, initial=tuple(initial))
+    case = begin(sites, INITIAL * sites[0].space.dimension, ROUNDS, task.seed, default())
     ran = METHODS[task.method](case)
     job = Job(Scenario(task.problem, SITES, rounds=ROUNDS), "default", task.method, task.seed)
     row = measure(job, case, ran)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, cast
 
 from cboc.site import Site
-from cboc.trial import Status, Trial
+from cboc.trial import Status
 
 if TYPE_CHECKING:
     from cboc.network.rest import Rest
@@ -24,13 +24,8 @@ def pause(waited: float, longest: float, shortest: float = SHORTEST_PAUSE) -> fl
 
 def open_round(site: Site) -> dict[str, Any] | None:
     """Where the study stands, if the site is in and the round is open still: there is nothing else to ask for then."""
-    trial = open_trial(site)
+    trial = site.open_trial
     if trial is None or trial.status == Status.PENDING:
         return None
     standing = cast("Rest", site.network).standing()
     return standing if standing["round"] == trial.round and site.name not in standing["missing"] else None
-
-
-def open_trial(site: Site) -> Trial | None:
-    """The trial that is proposed or to be run, if there is one."""
-    return next((t for t in reversed(site.trials) if t.status in (Status.PROPOSED, Status.PENDING)), None)

@@ -162,7 +162,7 @@ class Site:
     @property
     def is_finished(self) -> bool:
         """Nothing left to ask for: the budget is spent, or the utility fell below the threshold."""
-        if self._open is not None:
+        if self.open_trial is not None:
             return False
         is_stopped = bool(self.trials) and self.trials[-1].status == Status.STOPPED
         return is_stopped or self.rounds >= self.study.budget(self.name)
@@ -181,7 +181,7 @@ class Site:
         return twin
 
     @property
-    def _open(self) -> Trial | None:
+    def open_trial(self) -> Trial | None:
         """The trial that is proposed or to be run, if there is one."""
         return next((t for t in reversed(self.trials) if t.status in (Status.PROPOSED, Status.PENDING)), None)
 
@@ -196,14 +196,14 @@ class Site:
             trial = self.propose()
             return trial if trial.status == Status.PENDING else self._agree(trial)
         except Unreachable:
-            proposed = self._open
+            proposed = self.open_trial
             if proposed is None or not self.goes_on_alone:
                 raise
             return self._keep(replace(proposed, status=Status.PENDING, decision=Decision.SOLO))
 
     def propose(self) -> Trial:
         """Compute this round's proposal and hand it in: done by `ask`, or before it where sites share a process."""
-        trial = self._open
+        trial = self.open_trial
         if trial is None:
             if self.is_finished:
                 self._say_goodbye()
@@ -219,7 +219,7 @@ class Site:
     @property
     def _is_due(self) -> bool:
         """Does the next proposal have to be thought about?"""
-        is_idle = self._open is None and not self.is_finished and len(self.trials) >= self.initial
+        is_idle = self.open_trial is None and not self.is_finished and len(self.trials) >= self.initial
         return is_idle and self._thought is None
 
     def _initial_trial(self) -> Trial:

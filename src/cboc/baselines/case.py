@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from math import nan
 from zlib import crc32
 
@@ -52,6 +52,24 @@ class Case:
         if self.failing and crc32(x.tobytes(), site + 1) < self.failing * 2**32:
             return nan
         return self.problems[site](self.space.from_unit(x))
+
+
+def begin(
+    problems: Sequence[Problem],
+    initial: int,
+    horizon: int,
+    seed: int,
+    strategy: Bayesian,
+    attendance: Mask | None = None,
+    failing: float = 0.0,
+) -> Case:
+    """A case whose sites have so many random designs each, measured; none of these fails."""
+    case = Case(tuple(problems), (), horizon, seed, strategy)
+    designs = [np.random.default_rng([seed, 1, k]).random((initial, case.space.dimension)) for k in range(case.sites)]
+    measured = [
+        Dataset(X, [case.experiment(k, x) for x in X], direction=problems[k].direction) for k, X in enumerate(designs)
+    ]
+    return replace(case, initial=tuple(measured), attendance=attendance, failing=failing)
 
 
 Method = Callable[[Case], Array]

@@ -18,10 +18,9 @@ from typing import Any
 import numpy as np
 
 from cboc.arrays import Array, Mask
-from cboc.baselines.case import Case
+from cboc.baselines.case import Case, begin
 from cboc.bench.job import check_seed
 from cboc.bench.methods import METHODS
-from cboc.data import Dataset
 from cboc.errors import CbocError, did_you_mean
 from cboc.problems.problem import Problem
 from cboc.strategy import default
@@ -159,15 +158,8 @@ def _outcomes(case: Case, site: int, designs: Array) -> list[float]:
 
 
 def _case(setup: Setup, seed: int) -> Case:
-    """The same initial designs for every method; none of them fails."""
-    problems = setup.problems()
-    D = problems[0].space.dimension
-    smooth = Case(tuple(problems), (), setup.rounds, seed, default())
-    initial = []
-    for k, problem in enumerate(problems):
-        X = np.random.default_rng([seed, 1, k]).random((INITIAL, D))
-        initial.append(Dataset(X, [smooth.experiment(k, x) for x in X], direction=problem.direction))
-    return Case(tuple(problems), tuple(initial), setup.rounds, seed, default(), setup.attendance, failing=setup.failing)
+    """The same initial designs for every method."""
+    return begin(setup.problems(), INITIAL, setup.rounds, seed, default(), setup.attendance, setup.failing)
 
 
 @lru_cache

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from sys import float_info
@@ -11,8 +11,7 @@ from sys import float_info
 import numpy as np
 
 from cboc.arrays import Mask
-from cboc.baselines.case import Case
-from cboc.data import Dataset
+from cboc.baselines.case import Case, begin
 from cboc.errors import CbocError
 from cboc.problems.problem import Problem, noisy
 from cboc.problems.sites import displaced, same, sites_of, two_groups, unrelated, with_outlier
@@ -127,16 +126,9 @@ class Scenario:
 
     def case(self, seed: int, strategy: Bayesian) -> Case:
         """The sites with 5 D random designs each, measured."""
-        problems = self.problems(seed)
-        D = problems[0].space.dimension
-        designs = [np.random.default_rng([seed, 1, k]).random((INITIAL * D, D)) for k in range(self.sites)]
-        case = Case(tuple(problems), (), self.horizon, seed, strategy)
-        initial = [
-            Dataset(X, [case.experiment(k, x) for x in X], direction=problems[k].direction)
-            for k, X in enumerate(designs)
-        ]
         failing = FAILING if self.trouble == Trouble.FAILURES else 0.0
-        return replace(case, initial=tuple(initial), attendance=self._attendance, failing=failing)
+        initial = INITIAL * _dimension(self.problem)
+        return begin(self.problems(seed), initial, self.horizon, seed, strategy, self._attendance, failing)
 
     @property
     def _attendance(self) -> Mask | None:

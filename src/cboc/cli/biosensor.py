@@ -32,7 +32,7 @@ def biosensor(
     pulse: Annotated[float, typer.Option(help="Width of the pulse, min; the case study has 0.5 to 3.")] = 0.5,
     out: Annotated[Path, typer.Option(help="Directory of the pictures.")] = Path("runs/biosensor"),
     fineness: Annotated[
-        float, typer.Option(help="Divides every cell of the mesh, 0.1 to 8; 1 is right to 0.03 %.")
+        float, typer.Option(help="Divides every cell of the mesh, 0.1 to 4; 1 is right to 0.03 %.")
     ] = 1.0,
     flow: Annotated[FlowName, typer.Option(help="The flow in the channel.")] = FlowName.POISEUILLE,
     movie: Annotated[bool, typer.Option(help="Also draw the animation, which takes longest.")] = True,

@@ -17,7 +17,7 @@ import typer
 
 from cboc import labsheet
 from cboc.cli.notes import notes
-from cboc.cli.show import Format, Row, write
+from cboc.cli.show import Format, Row, many, write
 from cboc.data import Direction
 from cboc.errors import CbocError, installing
 from cboc.handwriting import read_number
@@ -152,7 +152,7 @@ def tell(
         entries = labsheet.read(result, site.study.space)
         labsheet.enter_all(site, entries)
         if entries:
-            notes.print(f"{_many(len(entries), 'line')} of {result} told.")
+            notes.print(f"{many(len(entries), 'line')} of {result} told.")
         else:
             notes.print(f"Nothing was told: no line of {result} has an outcome in column y, or a status.")
     else:
@@ -305,10 +305,6 @@ def _network(site: Site) -> Rest:
     return site.network  # type: ignore[return-value]
 
 
-def _many(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
-
-
 def _local(at: float) -> str:
     return datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d %H:%M %Z")
 
@@ -367,7 +363,7 @@ def _summary(site: Site) -> None:
     following = "Next: cboc ask."
     if site.is_finished:
         following = "The study is over for this site: cboc ask tells the others, cboc best shows what was found."
-    notes.print(f"{_many(told, 'experiment')}, {found}. {following}")
+    notes.print(f"{many(told, 'experiment')}, {found}. {following}")
 
 
 def _parameters(site: Site) -> list[Row]:

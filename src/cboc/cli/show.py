@@ -65,6 +65,11 @@ WRITERS: dict[Format, Callable[[Sequence[Row]], str]] = {
 }
 
 
+def many(count: int, noun: str) -> str:
+    """'1 site', '2 sites'."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def columns(rows: Sequence[Row]) -> list[str]:
     return list(dict.fromkeys(name for row in rows for name in row))
 

@@ -19,7 +19,6 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from jinja2 import Environment
 
 from cboc.errors import CbocError
-from cboc.lookout import open_trial
 from cboc.page import digits, history, sent
 from cboc.page.bench import Bench, Stage
 from cboc.page.door import Door
@@ -138,7 +137,7 @@ def _number(fields: Fields) -> int:
 
 def _seen(bench: Bench, site: Site, error: str = "", typed: Fields | None = None) -> dict[str, Any]:
     """What the page is made of. What was typed is shown in the form of its own trial and in no other."""
-    news, trial, typed = bench.news(site), open_trial(site), typed or {}
+    news, trial, typed = bench.news(site), site.open_trial, typed or {}
     is_here = typed.get("trial") == str(news.number) and news.stage == Stage.RUN
     return {
         "site": site,

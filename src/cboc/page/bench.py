@@ -17,7 +17,7 @@ from typing import Any, cast
 
 from cboc.advice import Advice, advise
 from cboc.errors import CbocError
-from cboc.lookout import open_round, open_trial, pause
+from cboc.lookout import open_round, pause
 from cboc.membership import join
 from cboc.network.ledger import Unreachable
 from cboc.network.rest import Rest
@@ -71,7 +71,7 @@ class Bench:
 
     def news(self, site: Site) -> News:
         """Where the site stands, as far as it is known without asking."""
-        number, trial = _upcoming(site), open_trial(site)
+        number, trial = _upcoming(site), site.open_trial
         if trial is not None and trial.status == Status.PENDING:
             return News(number, Stage.RUN)
         known = self._news
@@ -151,5 +151,5 @@ class Bench:
 
 
 def _upcoming(site: Site) -> int:
-    trial = open_trial(site)
+    trial = site.open_trial
     return len(site.trials) if trial is None else trial.number

@@ -19,6 +19,7 @@ from cboc.bench.summary import ALONE
 from cboc.cli.report.command import RESULTS
 from cboc.cli.report.html import Html, element, together
 from cboc.cli.report.page import facts, paragraph, picture, section, table
+from cboc.cli.show import many
 from cboc.errors import CbocError
 from cboc.metrics import area, paired
 from cboc.plots import biosensor, evidence
@@ -139,10 +140,9 @@ def _finding(setup: str, groups: Mapping[str, Sequence[Account]]) -> str:
     end, way = paired(one[:, -1], other[:, -1]), paired(area(one), area(other))
     clear = len(seeds) > 1 and abs(way.difference) > way.margin
     verdict = "a clear difference" if clear else "not a clear difference"
-    count = "1 seed" if len(seeds) == 1 else f"{len(seeds)} seeds"
     return (
         f"Together (cboc) minus alone, in {unit}: {end.difference:+.3f} at the end, {way.difference:+.3f} in the mean "
-        f"over the rounds ({count}); the latter is {verdict}."
+        f"over the rounds ({many(len(seeds), 'seed')}); the latter is {verdict}."
     )
 
 

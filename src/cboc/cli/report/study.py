@@ -12,7 +12,7 @@ from cboc.cli.pictures import PICTURES, Kind, lack
 from cboc.cli.report.html import Html, element
 from cboc.cli.report.page import facts, paragraph, picture, section, table
 from cboc.cli.run import ALONE, TOGETHER, Run
-from cboc.cli.show import Row, cell, columns
+from cboc.cli.show import Row, cell, columns, many
 from cboc.cli.simulate import results
 from cboc.plots.terrain import label
 
@@ -45,14 +45,14 @@ def content(directory: Path, say: Callable[[str], None]) -> tuple[str, str, list
 
 def _lead(run: Run, rows: Sequence[Row]) -> str:
     study, seeds = run.study, len(run.histories(TOGETHER))
-    who = f"{_count(len(study.sites), 'site')} with {_count(study.horizon, 'round')}, {_count(seeds, 'seed')}."
+    who = f"{many(len(study.sites), 'site')} with {many(study.horizon, 'round')}, {many(seeds, 'seed')}."
     gains = [row["gain"] for row in rows if "gain" in row]
     if not gains:
         return f"{who} Nobody worked alone, so there is nothing to compare with."
     better, worse = sum(gain > 0 for gain in gains), sum(gain < 0 for gain in gains)
     return (
         f"{who} Every site optimised its own experiment; only designs were shared, never outcomes. "
-        f"Of {_count(len(gains), 'site')}, {better} ended better together than alone and {worse} worse, "
+        f"Of {many(len(gains), 'site')}, {better} ended better together than alone and {worse} worse, "
         f"in the mean over seeds."
     )
 
@@ -98,7 +98,3 @@ def _made(run: Run) -> Html:
             "page written with": ", ".join(f"{name} {version}" for name, version in libraries().items()),
         }
     )
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
