@@ -10,9 +10,9 @@ import time
 import pytest
 from typer.testing import CliRunner
 
+from cboc.bench import report, theory, tuning
 from cboc.bench.scenario import Kind, Scenario
 from cboc.cli import bar as progress
-from cboc.cli import bench
 from cboc.cli.app import app
 
 ONE = ("--workers", 1)  # where the work is less than the start of a second process
@@ -65,7 +65,7 @@ def test_a_smaller_command_takes_nothing_from_the_tables(here):
 
 
 def test_a_quick_run_has_as_many_seeds_as_it_is_told(here, monkeypatch):
-    monkeypatch.setattr(bench, "HONEST", [Scenario("branin", 2, is_displaced=True, rounds=1)])
+    monkeypatch.setattr(report, "HONEST", {"displaced": [Scenario("branin", 2, is_displaced=True, rounds=1)]})
     command = ["bench", "honest", "--quick", "--method", "random", *ONE]
     for more, seeds in ((("--out", "some"), 2), (("--out", "more", "--seeds", 3), 3)):
         assert cboc(*command, *more).exit_code == 0
@@ -82,8 +82,10 @@ def test_without_a_terminal_progress_is_lines(capsys, monkeypatch):
 
 
 def test_the_papers_tables_and_pictures(here, monkeypatch):
-    monkeypatch.setattr(bench, "QUICK", (Scenario("levy-2", 5, Kind.SAME), Scenario("branin", 10)))
-    monkeypatch.setattr(bench, "illustrate", lambda seed, surrogates: bench_illustrate(seed, surrogates, rounds=3))
+    monkeypatch.setattr("cboc.cli.bench.command.QUICK", (Scenario("levy-2", 5, Kind.SAME), Scenario("branin", 10)))
+    monkeypatch.setattr(
+        "cboc.cli.bench.reports.illustrate", lambda seed, surrogates: bench_illustrate(seed, surrogates, rounds=3)
+    )
     result = cboc(
         "bench", "paper", "--quick", "--method", "random", "--method", "individual", "--seeds", 1, "--out", "o"
     )
@@ -103,15 +105,14 @@ def bench_illustrate(seed, surrogates, rounds):
 
 def test_the_honest_rows(here, monkeypatch):
     rows = [Scenario("levy-2", 3, is_displaced=True, rounds=2), Scenario("levy-2", 3, Kind.UNRELATED, rounds=2)]
-    monkeypatch.setattr(bench, "HONEST", rows)
-    monkeypatch.setattr(bench.report, "HONEST", {"displaced": rows[:1], "further": rows[1:]})
+    monkeypatch.setattr(report, "HONEST", {"displaced": rows[:1], "further": rows[1:]})
     result = cboc("bench", "honest", "--quick", "--method", "random", "--method", "individual", "--out", "o", *ONE)
     assert result.exit_code == 0, result.stderr
     assert (here / "o/honest-default.png").exists()
 
 
 def test_theory_in_runs_shown_and_verified(here, monkeypatch):
-    monkeypatch.setattr(bench.theory, "SCENARIOS", (Scenario("branin", 2, Kind.SAME, rounds=8),))
+    monkeypatch.setattr(theory, "SCENARIOS", (Scenario("branin", 2, Kind.SAME, rounds=8),))
     result = cboc("bench", "theory", "--seeds", 1, "--out", "o", *ONE)
     assert result.exit_code == 0, result.stderr
     assert "slope of log R" in result.stdout and (here / "o/theory.png").exists()
@@ -130,9 +131,9 @@ def test_theory_in_runs_shown_and_verified(here, monkeypatch):
 
 
 def test_results_of_the_tuning_are_shown_as_such(here, monkeypatch):
-    monkeypatch.setattr(bench.tuning, "SCENARIOS", (Scenario("branin", 2, rounds=1),))
+    monkeypatch.setattr(tuning, "SCENARIOS", (Scenario("branin", 2, rounds=1),))
     variants = ("cboc-u-gated: ratio 0.1", "cboc-l-gated: ratio 0.1")
-    monkeypatch.setattr(bench.tuning, "VARIANTS", {name: bench.tuning.VARIANTS[name] for name in variants})
+    monkeypatch.setattr(tuning, "VARIANTS", {name: tuning.VARIANTS[name] for name in variants})
     result = cboc("bench", "tune", "--out", "o", *ONE)
     assert result.exit_code == 0, result.stderr
     (here / "o/tuning.md").unlink()
@@ -144,12 +145,13 @@ def test_results_of_the_tuning_are_shown_as_such(here, monkeypatch):
 def test_few_seeds_have_a_table_too(monkeypatch):
     """No row has seeds enough for a score."""
     rows = [Scenario("levy-2", 2, is_displaced=True, rounds=1)]
-    monkeypatch.setattr(bench, "HONEST", rows)
-    monkeypatch.setattr(bench.report, "HONEST", {"displaced": rows})
+    monkeypatch.setattr(report, "HONEST", {"displaced": rows})
     honest = cboc("bench", "honest", "--quick", "--method", "random", "--out", "honest", *ONE)
     assert "The displaced rows in full" in honest.stdout and "displaced levy-2 K=2 T=1" in honest.stdout
-    monkeypatch.setattr(bench, "QUICK", (Scenario("levy-2", 5, Kind.SAME),))
-    monkeypatch.setattr(bench, "illustrate", lambda seed, surrogates: bench_illustrate(seed, surrogates, rounds=3))
+    monkeypatch.setattr("cboc.cli.bench.command.QUICK", (Scenario("levy-2", 5, Kind.SAME),))
+    monkeypatch.setattr(
+        "cboc.cli.bench.reports.illustrate", lambda seed, surrogates: bench_illustrate(seed, surrogates, rounds=3)
+    )
     more = ("--method", "random", "--seeds", 1, "--surrogate", "default", "--out", "paper", *ONE)
     assert "Table 1 in full, default surrogate" in cboc("bench", "paper", "--quick", *more).stdout
 

@@ -1,37 +1,35 @@
-"""`cboc bench`: the evidence, by one command each."""
+"""What is run, where, and what is already there."""
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from cboc.bench import casestudy, engines, paper, report, sheet, theory, tuning
-from cboc.bench.casesheet import case_sheets
-from cboc.bench.illustration import illustrate
+from cboc.bench import casestudy, engines, paper, theory
 from cboc.bench.job import Job, Row, knows_trouble, work
 from cboc.bench.methods import METHODS, SURROGATES
 from cboc.bench.results import J, R, Results
 from cboc.bench.runner import Work, jobs_of, run
 from cboc.bench.scenario import Kind, Scenario, Trouble
-from cboc.bench.sheet import Sheet, Writing
-from cboc.bench.summary import Summary
 from cboc.cli.bar import bar
+from cboc.cli.bench.reports import (
+    Rows,
+    honest_rows,
+    report_biosensor,
+    report_honest,
+    report_paper,
+    report_run,
+    report_theory,
+    report_tuning,
+    reports_of,
+    tuning_jobs,
+)
 from cboc.cli.notes import notes
-from cboc.cli.pictures import save
 from cboc.errors import CbocError
-from cboc.plots import evidence
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-    Picture = Callable[[], Figure]
-
-Report = Callable[[Summary, Path], None]
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -41,9 +39,7 @@ app = typer.Typer(
 
 QUICK = (Scenario("levy-2", 5, Kind.SAME), Scenario("levy-2", 10), Scenario("branin", 10))
 QUICK_METHODS = ("individual", "cboc", "cboc-u", "cboc-l", "cboc-u-gated", "fts-de", "random")
-RESULT = ("cboc", "cboc-u", "fts-de")  # our default, the paper's rule, and its rival
 QUICK_SEEDS, ALL_SEEDS, MOST_SEEDS = 2, 30, 10_000
-HONEST = [row for rows in report.HONEST.values() for row in rows]
 
 Out = Annotated[
     str,  # a Path would take an empty one for the current directory
@@ -99,7 +95,7 @@ def paper_command(
     """
     directory = _directory(out)
     jobs = _jobs(QUICK if quick else paper.SCENARIOS, method, surrogate or list(SURROGATES), seeds, quick)
-    _report_paper(_run_rows(jobs, directory, engine, workers, address), directory)
+    report_paper(_run_rows(jobs, directory, engine, workers, address))
 
 
 @app.command()
@@ -122,9 +118,9 @@ def honest(
     Example: `cboc bench honest --quick`
     """
     directory = _directory(out)
-    scenarios = [row for row in HONEST if not quick or row.problem in ("levy-2", "branin")]
+    scenarios = [row for row in honest_rows() if not quick or row.problem in ("levy-2", "branin")]
     jobs = _jobs(scenarios, method, surrogate or ["default"], seeds, quick)
-    _report_honest(_run_rows(jobs, directory, engine, workers, address), directory)
+    report_honest(_run_rows(jobs, directory, engine, workers, address))
 
 
 @app.command("run")
@@ -151,7 +147,7 @@ def run_command(
     directory = _directory(out)
     scenario = Scenario(problem, sites, kind, displaced, noise, rounds, trouble)
     jobs = _jobs([scenario], method, surrogate or ["default"], seeds, quick=False)
-    _report_run(_run_rows(jobs, directory, engine, workers, address), directory)
+    report_run(_run_rows(jobs, directory, engine, workers, address))
 
 
 @app.command()
@@ -163,8 +159,7 @@ def tune(
     Example: `cboc bench tune`
     """
     directory = _directory(out)
-    rows = _run(work, _tuning_jobs(), _rows(directory), engine, workers, address)
-    _report_tuning(Summary(rows), directory)
+    report_tuning(_run_rows(tuning_jobs(), directory, engine, workers, address))
 
 
 @app.command("theory")
@@ -188,7 +183,7 @@ def theory_command(
     ]
     results = _courses(directory)
     _run(theory.inquire, jobs, results, engine, workers, address)
-    _report_theory(results.rows.values(), directory)
+    report_theory(results)
 
 
 @app.command()
@@ -218,7 +213,7 @@ def biosensor(
     jobs = [casestudy.Attempt(name, one, seed) for seed in repeated for name in setups for one in methods]
     results = _accounts(directory)
     _run(casestudy.attempt, jobs, results, engine, workers, address)
-    _report_biosensor(results.rows.values(), directory)
+    report_biosensor(results)
 
 
 @app.command()
@@ -229,13 +224,12 @@ def show(directory: Annotated[Path, typer.Argument(help="A directory of results.
     """
     rows, courses, accounts = _kept(directory)
     if courses.rows:
-        _report_theory(courses.rows.values(), directory)
+        report_theory(courses)
     if accounts.rows:
-        _report_biosensor(accounts.rows.values(), directory)
+        report_biosensor(accounts)
     if rows.rows:
-        summary = Summary(rows.rows.values())
-        for write in _reports(rows.rows, summary):
-            write(summary, directory)
+        for write in reports_of(rows):
+            write(rows)
 
 
 @app.command()
@@ -292,10 +286,6 @@ def _seeds(count: int) -> range:
     return range(count)
 
 
-def _tuning_jobs() -> list[Job]:
-    return jobs_of(tuning.SCENARIOS, tuning.VARIANTS, ["default"], tuning.SEEDS)
-
-
 def _jobs(
     scenarios: Sequence[Scenario], methods: list[str] | None, surrogates: Sequence[str], seeds: int | None, quick: bool
 ) -> list[Job]:
@@ -306,11 +296,11 @@ def _jobs(
     return smooth + jobs_of([row for row in scenarios if row.trouble is not None], able, surrogates, repeated)
 
 
-def _run_rows(jobs: list[Job], out: Path, engine: str, workers: int | None, address: str | None) -> Summary:
+def _run_rows(jobs: list[Job], out: Path, engine: str, workers: int | None, address: str | None) -> Rows:
     """All rows of the directory, those of these jobs among them."""
     results = _rows(out)
     _run(work, jobs, results, engine, workers, address)
-    return Summary(results.rows.values())
+    return results
 
 
 def _run(
@@ -320,19 +310,19 @@ def _run(
     engine: str,
     workers: int | None,
     address: str | None,
-) -> list[R]:
+) -> None:
     where = engines.engine(engine, workers, address)
     todo = results.missing(jobs)
     every, left = (sum(job.size for job in some) for some in (jobs, todo))
     try:
         with bar(every, every - left) as advance:
-            return run(work, jobs, results, where, lambda job: advance(job.name, job.size))
+            run(work, jobs, results, where, lambda job: advance(job.name, job.size))
     except KeyboardInterrupt:
         notes.print(f"Stopped; what was done is in {results.directory}. The same command goes on from there.")
         raise typer.Exit(130) from None
 
 
-def _rows(directory: Path) -> Results[Job, Row]:
+def _rows(directory: Path) -> Rows:
     return Results(directory, Row)
 
 
@@ -346,85 +336,8 @@ def _accounts(directory: Path) -> Results[casestudy.Attempt, casestudy.Account]:
 
 def _kept(
     directory: Path,
-) -> tuple[Results[Job, Row], Results[theory.Inquiry, theory.Course], Results[casestudy.Attempt, casestudy.Account]]:
+) -> tuple[Rows, Results[theory.Inquiry, theory.Course], Results[casestudy.Attempt, casestudy.Account]]:
     rows, courses, accounts = kept = _rows(directory), _courses(directory), _accounts(directory)
     if not any((rows.rows, courses.rows, accounts.rows)):
         raise CbocError(f"{directory} holds no results; `cboc bench paper --out {directory}` makes some.")
     return kept
-
-
-def _reports(jobs: Iterable[Job], summary: Summary) -> list[Report]:
-    """Those that these rows are meant for."""
-    if set(jobs) <= set(_tuning_jobs()):
-        return [_report_tuning]
-    reports: dict[Report, Sequence[Scenario]] = {_report_paper: paper.SCENARIOS, _report_honest: HONEST}
-    return [write for write, rows in reports.items() if set(rows) & set(summary.scenarios)] or [_report_run]
-
-
-def _report_tuning(summary: Summary, out: Path) -> None:
-    _show(out, "tuning", [report.tuning_sheet(summary, "default")])
-
-
-def _report_theory(courses: Iterable[theory.Course], out: Path) -> None:
-    courses = theory.in_order(courses)
-    _show(out, "theory", [report.theory_sheet(courses)])
-    _draw({"theory": partial(evidence.theory, courses)}, out)
-
-
-def _report_biosensor(accounts: Iterable[casestudy.Account], out: Path) -> None:
-    accounts = sorted(accounts, key=lambda account: account.job)
-    _show(out, "biosensor", case_sheets(accounts))
-    _draw({"biosensor": partial(evidence.casestudy, accounts)}, out)
-
-
-def _report_paper(summary: Summary, out: Path) -> None:
-    summary = summary.only(paper.SCENARIOS)
-    surrogates = summary.surrogates
-    _show(out, "paper", report.paper_sheets(summary, surrogates), report.paper_details(summary, surrogates))
-    scenarios = [scenario for scenario in paper.SCENARIOS if scenario in summary.scenarios]
-    has_shekel = any(scenario.problem == "shekel-10" for scenario in scenarios)
-    pictures: dict[str, Picture] = {
-        "path": lambda: evidence.path(illustrate(0, tuple(surrogates))),
-        "published": partial(evidence.published, summary, surrogates),
-        **({"sites": partial(evidence.sites, summary, surrogates)} if has_shekel else {}),
-        **{f"gains-{name}": partial(evidence.gains, summary, scenarios, name) for name in surrogates},
-    }
-    if "cboc" in summary.methods and "default" in surrogates:
-        results = _rows(out)
-        costs = {job: results.costs[job.name] for job in results.rows if job.name in results.costs}
-        pictures["result"] = partial(evidence.gains, summary, scenarios, "default", RESULT)
-        pictures["savings"] = partial(evidence.savings, summary, scenarios, "default")
-        pictures["price"] = partial(evidence.price, costs, scenarios)
-    _draw(pictures, out)
-
-
-def _report_honest(summary: Summary, out: Path) -> None:
-    summary = summary.only(HONEST)
-    surrogates = summary.surrogates
-    _show(out, "honest", report.honest_sheets(summary, surrogates), report.honest_details(summary, surrogates))
-    scenarios = [scenario for scenario in HONEST if scenario in summary.scenarios]
-    _draw({f"honest-{name}": partial(evidence.gains, summary, scenarios, name) for name in surrogates}, out)
-
-
-def _report_run(summary: Summary, out: Path) -> None:
-    sheets = [report.detail_sheet(summary, summary.scenarios, name, f"{name} surrogate") for name in summary.surrogates]
-    _show(out, "run", sheets)
-
-
-def _show(out: Path, name: str, sheets: list[Sheet], details: Sequence[Sheet] = ()) -> None:
-    """The sheets on standard output, the details in their place if there are none, and all of them in files."""
-    details = [detail for detail in details if detail.rows]
-    every = [*sheets, *details]
-    for writing in Writing:
-        (out / f"{name}.{writing}").write_text(sheet.write(every, writing), encoding="utf-8")
-    typer.echo(sheet.write(sheets or details, Writing.TEXT))
-    notes.print(f"In full in {out}: {', '.join(f'{name}.{writing}' for writing in Writing)}.")
-
-
-def _draw(pictures: Mapping[str, Picture], out: Path) -> None:
-    """The pictures beside the tables; without matplotlib the tables have to do."""
-    try:
-        for name, picture in pictures.items():
-            notes.print(f"Picture: {save(picture(), out / f'{name}.png')}")
-    except CbocError as error:
-        notes.print(f"No pictures: {error}")
