@@ -15,23 +15,23 @@ KNOWN = {"hi": (4.510e-3, 226.0), "mid": (1.579e-3, 693.0), "lo": (5.642e-4, 154
 
 @pytest.mark.parametrize("flow", Flow)
 @pytest.mark.parametrize("name", DESIGNS)
-def test_the_peak_has_its_known_height_and_time(name, flow):
+def test_the_peak_has_its_known_height_and_time(name, flow, near):
     response = respond(DESIGNS[name], numerics=Numerics(flow=flow))
     height, time = KNOWN[name]
-    assert response.peak == pytest.approx(height, rel=2e-3)
-    assert response.at == pytest.approx(time, rel=2e-2)
+    near(f"known peak, {flow}", name, response.peak / height - 1, 2e-3)
+    near(f"known time of the peak, {flow}", name, response.at / time - 1, 2e-2)
 
 
 @pytest.mark.parametrize("name", DESIGNS)
-def test_the_inlets_plug_is_forgotten_before_the_sensor(name):
-    assert peak(name, flow=Flow.NAVIER_STOKES) == pytest.approx(peak(name), rel=5e-4)
+def test_the_inlets_plug_is_forgotten_before_the_sensor(name, near):
+    near("Navier-Stokes against Poiseuille", name, peak(name, flow=Flow.NAVIER_STOKES) / peak(name) - 1, 5e-4)
 
 
 @pytest.mark.parametrize("name", DESIGNS)
-def test_seconds_and_minutes_are_the_same_problem(name):
+def test_seconds_and_minutes_are_the_same_problem(name, near):
     in_seconds = Sensor(sample=Sample(reading=Reading.SECONDS))
     minutes, seconds = (respond(DESIGNS[name], sensor, COARSE).peak for sensor in (Sensor(), in_seconds))
-    assert seconds / minutes == pytest.approx(1 / 60, rel=5e-3)
+    near("a pulse read in seconds, times 60", name, 60 * seconds / minutes - 1, 5e-3)
 
 
 @pytest.mark.parametrize("name", DESIGNS)
