@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from cboc.arrays import Array
 from cboc.bench.casestudy import SETUPS, Account, by_method, optima
 from cboc.bench.sheet import Sheet
 from cboc.bench.summary import ALONE, estimate
-from cboc.metrics import area, lead, paired
+from cboc.metrics import Paired, area, lead, paired
 
 TITLES = {
     "paper": "The paper's biosensor at three sites: θ_max in thousandths",
@@ -31,9 +32,37 @@ def shown(setup: str, account: Account) -> Array:  # (K, T + 1)
     return 1e3 * account.best
 
 
+@dataclass(frozen=True)
+class Comparison:
+    """A method beside working alone, on the seeds that both have, in the units of the table."""
+
+    end: Paired
+    area: Paired
+    worst: Paired  # the site that ends worst
+    rounds: tuple[float, float]  # until the mean is where working alone ends; NaN where it never is; and of alone
+
+
+def compare(setup: str, groups: Mapping[str, Sequence[Account]], method: str) -> Comparison | None:
+    """None where no seed has both."""
+    ours, alone = (
+        {account.job.seed: shown(setup, account) for account in groups.get(name, ())} for name in (method, ALONE)
+    )
+    common = sorted(ours.keys() & alone.keys())
+    if not common:
+        return None
+    one, other = (np.array([curves[seed] for seed in common]) for curves in (ours, alone))  # (seeds, K, T + 1)
+    needed, theirs = lead(one.mean(axis=(0, 1)), other.mean(axis=(0, 1)))
+    return Comparison(
+        end=paired(one[:, :, -1].mean(axis=1), other[:, :, -1].mean(axis=1)),
+        area=paired(area(one).mean(axis=1), area(other).mean(axis=1)),
+        worst=paired(one[:, :, -1].min(axis=1), other[:, :, -1].min(axis=1)),
+        rounds=(float(needed), float(theirs)),
+    )
+
+
 def _sheet(accounts: Sequence[Account], setup: str) -> Sheet:
-    groups = {method: _curves(group, setup) for method, group in by_method(accounts, setup).items()}
-    rows = tuple(_row(method, curves, groups.get(ALONE)) for method, curves in groups.items())
+    groups = by_method(accounts, setup)
+    rows = tuple(_row(setup, groups, method) for method in groups)
     head = ("", "seeds", "at the end", "spread", "− alone", "area − alone", "worst site − alone", "rounds, of alone")
     best = np.mean(optima(setup)) * 1e3
     ceiling = (
@@ -47,34 +76,16 @@ def _sheet(accounts: Sequence[Account], setup: str) -> Sheet:
     return Sheet(TITLES[setup], head, rows, (note,))
 
 
-def _curves(accounts: Sequence[Account], setup: str) -> dict[int, Array]:
-    return {account.job.seed: shown(setup, account) for account in accounts}
-
-
-def _row(method: str, curves: dict[int, Array], alone: dict[int, Array] | None) -> tuple[str, ...]:
-    ours = np.array(list(curves.values()))  # (seeds, K, T + 1)
-    first = (
-        method,
-        str(len(ours)),
-        str(estimate(ours[:, :, -1].mean(axis=1))),
-        f"{ours[:, :, -1].std():.3f}",
-    )
-    common = sorted(curves.keys() & alone.keys()) if alone and method != ALONE else []
-    if not common or alone is None:
+def _row(setup: str, groups: Mapping[str, Sequence[Account]], method: str) -> tuple[str, ...]:
+    ends = np.array([shown(setup, account)[:, -1] for account in groups[method]])  # (seeds, K)
+    first = (method, str(len(ends)), str(estimate(ends.mean(axis=1))), f"{ends.std():.3f}")
+    found = compare(setup, groups, method) if method != ALONE else None
+    if found is None:
         return (*first, *[NOTHING] * 4)
-    one, other = (np.array([group[seed] for seed in common]) for group in (curves, alone))
-    differences = (
-        (one[:, :, -1].mean(axis=1), other[:, :, -1].mean(axis=1)),
-        (area(one).mean(axis=1), area(other).mean(axis=1)),
-        (one[:, :, -1].min(axis=1), other[:, :, -1].min(axis=1)),
-    )
-    needed, theirs = lead(one.mean(axis=(0, 1)), other.mean(axis=(0, 1)))
+    needed, theirs = found.rounds
     arrival = "never" if np.isnan(needed) else f"{needed:.0f}"
-    return (*first, *(_signed(*pair) for pair in differences), f"{arrival}, {theirs:.0f}")
+    return (*first, *map(_signed, (found.end, found.area, found.worst)), f"{arrival}, {theirs:.0f}")
 
 
-def _signed(one: Array, other: Array) -> str:
-    difference = paired(one, other)
-    if len(one) < 2:
-        return f"{difference.difference:+.3f}"
-    return f"{difference.difference:+.3f} ± {difference.margin:.3f}"
+def _signed(paired: Paired) -> str:
+    return f"{paired.difference:+.3f}" + (f" ± {paired.margin:.3f}" if paired.seeds > 1 else "")

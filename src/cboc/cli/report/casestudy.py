@@ -11,17 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from cboc.bench.casesheet import case_sheets, shown
+from cboc.bench.casesheet import case_sheets, compare
 from cboc.bench.casestudy import INITIAL, SETUPS, Account, by_method, optima
 from cboc.bench.results import MARK, Results
 from cboc.bench.sheet import Sheet
-from cboc.bench.summary import ALONE
 from cboc.cli.report.command import RESULTS
 from cboc.cli.report.html import Html, element, together
 from cboc.cli.report.page import facts, paragraph, picture, section, table
 from cboc.cli.show import many
 from cboc.errors import CbocError
-from cboc.metrics import area, paired
 from cboc.plots import biosensor, evidence
 from cboc.plots.biosensor.landscape import Landscape
 from cboc.plots.evidence.look import look
@@ -129,20 +127,16 @@ def _setup(setup: str, groups: Mapping[str, Sequence[Account]], say: Callable[[s
 
 def _finding(setup: str, groups: Mapping[str, Sequence[Account]]) -> str:
     """In one sentence, how the default fared at the end and on the way."""
-    ours, theirs = (
-        {a.job.seed: shown(setup, a).mean(axis=0) for a in groups.get(name, ())} for name in ("cboc", ALONE)
-    )
-    seeds = sorted(ours.keys() & theirs.keys())
-    if not seeds:
+    found = compare(setup, groups, "cboc")
+    if found is None:
         return ""
     unit = "% of the optimum" if SETUPS[setup].is_constructed else "thousandths"
-    one, other = (np.array([curves[seed] for seed in seeds]) for curves in (ours, theirs))
-    end, way = paired(one[:, -1], other[:, -1]), paired(area(one), area(other))
-    clear = len(seeds) > 1 and abs(way.difference) > way.margin
+    end, way = found.end, found.area
+    clear = way.seeds > 1 and abs(way.difference) > way.margin
     verdict = "a clear difference" if clear else "not a clear difference"
     return (
         f"Together (cboc) minus alone, in {unit}: {end.difference:+.3f} at the end, {way.difference:+.3f} in the mean "
-        f"over the rounds ({many(len(seeds), 'seed')}); the latter is {verdict}."
+        f"over the rounds ({many(way.seeds, 'seed')}); the latter is {verdict}."
     )
 
 
