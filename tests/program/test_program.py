@@ -84,6 +84,18 @@ def test_every_run_starts_in_an_empty_directory_and_leaves_nothing(shell):
     assert list(Path("work").iterdir()) == []
 
 
+@pytest.mark.parametrize(("end", "why"), [("exit 3", "exit code 3"), ("true", "it left nothing on standard output")])
+def test_a_program_that_removes_its_directory_has_failed(shell, end, why):
+    assert why in reason(shell(f'rm -r "$PWD"; {end}', "{inflow}", "{coolant}"))
+
+
+def test_of_a_long_output_the_end_counts(shell, monkeypatch):
+    monkeypatch.setattr("cboc.program.program.MOST_BYTES", 20)
+    arguments = ("{inflow}", "{coolant}")
+    assert shell("seq 1000; echo y = 7", *arguments, pattern="^y = (.+)")(DESIGN) == 7.0
+    assert "it left nothing that matches" in reason(shell("seq 1000", *arguments, pattern="^(1)$"))
+
+
 # ---------------------------------------------------------------------------------------------------------- failures
 
 
@@ -212,6 +224,8 @@ def test_a_failed_run_is_a_failed_trial_and_the_study_goes_on(shell, tmp_path):
         ({"template": __file__}, r"for the file of that name write Path\('"),
         ({"environment": {"LICENCE": 1234}}, "an environment is texts by name"),
         ({"environment": "LICENCE=1234"}, "an environment is texts by name"),
+        ({"environment": {"A=B": "c"}}, "a variable's name has no '='"),
+        ({"environment": {"A": "b\0"}}, "neither it nor its value a zero byte"),
         ({"output": "/etc/passwd"}, "files lie in the directory of its run; '/etc/passwd' does not"),
         ({"input": "../deck"}, "'../deck' does not"),
     ],

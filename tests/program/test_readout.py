@@ -15,6 +15,7 @@ from cboc.program.readout import Readout
         ("Y = +1.5D+03", 1500.0),  # as Fortran writes
         ("7 cells, done by v2", 7.0),  # v2 is a word
         ("25°C", 25.0),
+        ("y = [0.5, 0.25]\nbye", 0.25),
     ],
 )
 def test_the_last_number_counts(text, number):
@@ -44,8 +45,15 @@ def test_a_pattern_or_a_key_finds_it(readout, text, number):
         (Readout(), "it converged", "no number"),
         (Readout(), "first 0.5, then NaN", "its number is nan"),
         (Readout(), "-inf", "its number is -inf"),
+        (Readout(), "product 13.264mol/min", "'13.264mol' is no plain number; a pattern or a key says where"),
+        (Readout(), "1.3264e-05mol", "is no plain number"),
+        (Readout(), "1.5-103", "is no plain number"),  # as Fortran writes what is too small
+        (Readout(), "0.5 13,264", "'13,264' is no plain number"),
+        (Readout(), "yield 0.5 at 12:30:01", "'12:30:01' is no plain number"),
+        (Readout(), "0x1F", "is no plain number"),
+        (Readout(r"yield (\S+)?"), "yield ", "'' is no plain number"),
         (Readout(r"yield (\S+)"), "product 0.5", r"nothing that matches 'yield \(\\S\+\)'"),
-        (Readout(r"yield (\S+)"), "yield much", "'much' is no number"),
+        (Readout(r"yield (\S+)"), "yield much", "'much' is no plain number"),
         (Readout(r"yield (\S+)"), "yield nan", "its number is nan"),
         (Readout(key="y"), "0.5 y", "is no JSON"),
         (Readout(key="a.y"), '{"a": {"x": 1}}', "no key 'a.y'"),

@@ -118,7 +118,7 @@ class Results(Generic[J, R]):
         with only_writer(self.directory / COSTS):
             mark = self.directory / MARK
             if not mark.exists():
-                mark.write_text(json.dumps({"edition": EDITION, **libraries()}) + "\n", encoding="utf-8")
+                _write(mark, json.dumps({"edition": EDITION, **libraries()}) + "\n")
             for path in (self.path, self.directory / COSTS):
                 _cut_half_line(path)
             self._read()  # what another process has added since
@@ -134,9 +134,7 @@ class Results(Generic[J, R]):
 
     def _put_in_order(self) -> None:
         text = "".join(_line(self.rows[job].to_json()) for job in sorted(self.rows))
-        draft = self.path.with_suffix(".tmp")
-        draft.write_text(text, encoding="utf-8")
-        draft.replace(self.path)
+        _write(self.path, text)
 
     def _row(self, place: str, line: dict[str, Any]) -> R:
         try:
@@ -198,6 +196,13 @@ def _damaged(place: str) -> CbocError:
 
 def _line(content: dict[str, Any]) -> str:
     return json.dumps(content, separators=(",", ":")) + "\n"
+
+
+def _write(path: Path, text: str) -> None:
+    """All of it or nothing, whenever a kill comes."""
+    draft = path.with_suffix(".tmp")
+    draft.write_text(text, encoding="utf-8")
+    draft.replace(path)
 
 
 def _append(path: Path, content: dict[str, Any]) -> None:

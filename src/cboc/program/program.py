@@ -31,6 +31,7 @@ from cboc.program.readout import Readout
 
 PLACES = ("input", "output", "folder")  # fields of a command that are no parameters
 STDOUT, STDERR = "stdout", "stderr"  # files of a run's directory
+MOST_BYTES = 2**24  # of what a program leaves, from its end
 MOST_WORDS = 200  # characters of what a program says before it fails
 
 
@@ -90,6 +91,11 @@ class Program:
         variables = self.environment.items() if isinstance(self.environment, Mapping) else [(None, None)]
         if not all(isinstance(name, str) and isinstance(value, str) for name, value in variables):
             raise CbocError(f'an environment is texts by name, {{"LICENCE": "1234"}}; {self.environment!r} came.')
+        for name, value in variables:
+            if not name or "=" in name or "\0" in name + value:
+                raise CbocError(
+                    f"a variable's name has no '=', and neither it nor its value a zero byte; {name!r} came."
+                )
 
     @cached_property
     def _readout(self) -> Readout:
@@ -226,8 +232,7 @@ class Program:
             raise ExperimentFailed(f"it ended with {ending}{_last_words(directory)}")
 
     def _number(self, directory: Path) -> float:
-        path = directory / self._output
-        text = path.read_bytes().decode(errors="replace") if path.is_file() else ""
+        text = _end_of(directory / self._output)
         if not text.strip():
             where = "on standard output" if self._output == STDOUT else f"in '{self._output}'"
             raise ExperimentFailed(f"it left nothing {where}")
@@ -239,8 +244,21 @@ def _write(path: Path, text: str) -> None:
     path.write_bytes(text.encode())
 
 
+def _end_of(path: Path) -> str:
+    """As much as a number may be looked for in, from the beginning of a line; nothing where there is no such file."""
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        if file.seek(0, os.SEEK_END) <= MOST_BYTES:
+            file.seek(0)
+        else:
+            file.seek(-MOST_BYTES, os.SEEK_END)
+            file.readline()
+        return file.read().decode(errors="replace")
+
+
 def _last_words(directory: Path) -> str:
     """The last line of what it complained about, or of what it said otherwise."""
-    spoken = [(directory / name).read_bytes().decode(errors="replace") for name in (STDOUT, STDERR)]
+    spoken = (_end_of(directory / name) for name in (STDOUT, STDERR))
     words = [line.strip() for text in spoken for line in text.splitlines() if line.strip()]
     return f", saying '{words[-1][:MOST_WORDS]}'" if words else ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import deque
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
@@ -11,7 +12,9 @@ from typing import Any
 from cboc.errors import CbocError
 from cboc.loop import ExperimentFailed
 
-NUMBER = r"(?i)(?<![\w.])([-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[ed][-+]?\d+)?|nan|inf(?:inity)?))(?!\w)"
+NUMBER = re.compile(r"(?i)[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[ed][-+]?\d+)?|nan|inf(?:inity)?)")
+# What begins like a number, with all that hangs on it: 0.83, but also 13.2mol, 13,264, 1.5-103 and 12:30.
+FIGURE = re.compile(r"(?i)(?<![\w.])[-+]?(?:\.?\d(?:[\w.+-]|[,:/](?=\d))*|(?:nan|inf(?:inity)?)(?!\w))")
 
 
 @dataclass(frozen=True)
@@ -37,20 +40,26 @@ class Readout:
             )
 
     def __call__(self, text: str) -> float:
-        y = self._at_key(text, self.key) if self.key is not None else self._matched(text)
+        if self.key is not None:
+            y = self._at_key(text, self.key)
+        else:
+            y = self._last(text) if self.pattern is None else self._matched(text, self.pattern)
         if not isfinite(y):
             raise ExperimentFailed(f"its number is {y}")
         return y
 
-    def _matched(self, text: str) -> float:
-        matches = re.findall(self.pattern or NUMBER, text, re.MULTILINE)
-        if not matches:
-            what = f"nothing that matches '{self.pattern}'" if self.pattern else "no number"
-            raise ExperimentFailed(f"it left {what}")
-        try:
-            return float(re.sub("[dD]", "e", matches[-1]))  # Fortran writes 1.5D+03
-        except ValueError:
-            raise ExperimentFailed(f"'{matches[-1]}' is no number") from None
+    def _matched(self, text: str, pattern: str) -> float:
+        last = deque(re.finditer(pattern, text, re.MULTILINE), maxlen=1)
+        if not last:
+            raise ExperimentFailed(f"it left nothing that matches '{pattern}'")
+        return _number(last[0][1] or "")
+
+    def _last(self, text: str) -> float:
+        """Who cannot be sure which number is meant had better ask."""
+        for line in reversed(text.splitlines()):
+            if figures := FIGURE.findall(line):
+                return _number(figures[-1].rstrip("."))
+        raise ExperimentFailed("it left no number")
 
     def _at_key(self, text: str, key: str) -> float:
         try:
@@ -64,3 +73,9 @@ class Readout:
         if not isinstance(value, float):
             raise ExperimentFailed(f"at key '{key}' it left {json.dumps(value)[:40]}, which is no number")
         return value
+
+
+def _number(text: str) -> float:
+    if not NUMBER.fullmatch(text):
+        raise ExperimentFailed(f"'{text[:40]}' is no plain number; a pattern or a key says where the number is")
+    return float(re.sub("[dD]", "e", text))  # Fortran writes 1.5D+03
