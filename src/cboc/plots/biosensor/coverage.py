@@ -64,7 +64,7 @@ def _mark_moments(ax: Axes, passage: Passage) -> None:
 
 
 def draw_along(ax: Axes, passage: Passage) -> None:
-    """θ(x) at the moments, on a logarithmic scale: the ends of the sensor get by far the most."""
+    """θ(x) at the moments, on a logarithmic scale: the sensor's upstream end gets by far the most."""
     for (what, state), colour in zip(passage.moments.items(), MOMENTS, strict=True):
         theta, x = THOUSAND * state.theta, passage.along / MILLI
         ax.plot(x, theta, color=colour, linewidth=2.2, label=f"{what}, after {state.t:.0f} s")

@@ -51,7 +51,7 @@ def _scene(passage: Passage) -> tuple[Figure, Callable[[State], None]]:
         style.quiet(ax)
     add_scale(fig, draw_layer(axes["layer"], passage, passage.states[0]), [axes["layer"]])
     draw_time(axes["time"], passage)
-    (now,) = axes["time"].plot([], [], marker="o", color=INK, markersize=8, zorder=6)
+    (now,) = axes["time"].plot([], [], marker="o", color=INK, markersize=8, zorder=6, clip_on=False)
     (curve,) = axes["along"].plot([], [], color=INK, linewidth=2.2)
     frame_along(axes["along"], passage)
 

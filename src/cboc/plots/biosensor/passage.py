@@ -28,8 +28,11 @@ class Passage:
     states: tuple[State, ...]
 
     def at(self, t: float) -> State:
-        """The state nearest to a time."""
-        return min(self.states, key=lambda state: abs(state.t - t))
+        """The state at a time, between two of the simulation's in proportion."""
+        later = int(np.clip(np.searchsorted(self.times, t), 1, len(self.states) - 1))
+        one, other = self.states[later - 1 : later + 1]
+        share = float(np.clip((t - one.t) / (other.t - one.t), 0.0, 1.0))
+        return State(t, *((1 - share) * a + share * b for a, b in ((one.c, other.c), (one.theta, other.theta))))
 
     @cached_property
     def times(self) -> Array:
