@@ -34,9 +34,9 @@ def test_it_prints_what_was_simulated_and_draws_it(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--inflow", -1), "the inflow of a setting is a positive and finite number; -1.0 came."),
-        (("--pulse", "nan"), "the width of a setting is a positive and finite number; nan came."),
-        (("--receptors", "inf"), "the receptors of a setting is a positive and finite number; inf came."),
+        (("--inflow", -1), "--inflow is a positive and finite number; -1 came."),
+        (("--pulse", "nan"), "--pulse is a positive and finite number; nan came."),
+        (("--receptors", "inf"), "--receptors is a positive and finite number; inf came."),
         (("--fineness", 9), "a fineness is from 0.1 to 4"),
         (("--fineness", 0.2), "the mesh is too coarse"),
     ],

@@ -89,6 +89,15 @@ def test_a_damaged_account_is_refused(told):
         Account(told.job, told.designs[:, 1:], told.outcomes)
     with pytest.raises(ValueError, match="outside of the box"):
         Account(told.job, told.designs + 2.0, told.outcomes)
+    with pytest.raises(ValueError, match="shape"):
+        Account(told.job, told.designs[..., :2], told.outcomes)
+    nothing = np.full_like(told.outcomes, np.nan)
+    with pytest.raises(ValueError, match="no outcome of an initial design"):
+        Account(told.job, told.designs, nothing)
+    absent = told.designs.copy()
+    absent[0, -1] = np.nan
+    with pytest.raises(ValueError, match="or one without a design"):
+        Account(told.job, absent, told.outcomes)
 
 
 def test_the_papers_optimum_is_a_corner():

@@ -94,7 +94,7 @@ def test_a_damaged_line_in_the_middle_is_named(tmp_path):
 def test_a_directory_of_another_edition_is_refused(tmp_path):
     run(work, JOBS, Results(tmp_path, Row), in_order)
     (tmp_path / MARK).write_text(json.dumps({"edition": EDITION + 1}))
-    with pytest.raises(CbocError, match=rf"edition {EDITION + 1} .* edition {EDITION} .* another --out"):
+    with pytest.raises(CbocError, match=rf"edition {EDITION + 1} .* edition {EDITION} .* another directory"):
         Results(tmp_path, Row)
     (tmp_path / MARK).write_text("{")
     with pytest.raises(CbocError, match="damaged"):

@@ -26,6 +26,7 @@ from cboc.problems.problem import Problem
 from cboc.strategy import default
 
 METHODS_SHOWN = ("individual", "cboc-l", "cboc")
+PARAMETERS = 3  # inflow, receptors, pulse
 INITIAL = 5  # random designs of every site before the first round
 SLOW = (1, 4)  # the labs that take part in every second round only
 FAILING = 0.2
@@ -101,17 +102,20 @@ class Account:
     """
 
     job: Attempt
-    designs: Array  # (K, n + T, D)
+    designs: Array  # (K, n + T, 3)
     outcomes: Array  # (K, n + T)
 
     def __post_init__(self) -> None:
         """A ValueError for what no run can have left."""
         setup = SETUPS[self.job.setup]
         shape = (setup.sites, INITIAL + setup.rounds)
-        if self.outcomes.shape != shape or self.designs.shape[:2] != shape or self.designs.ndim != 3:
+        if self.outcomes.shape != shape or self.designs.shape != (*shape, PARAMETERS):
             raise ValueError(f"an account of {self.job.name} has another shape")
         if np.isinf(self.outcomes).any() or ((self.designs < 0.0) | (self.designs > 1.0)).any():
             raise ValueError(f"an outcome of {self.job.name} is infinite, or a design outside of the box")
+        has_design, has_outcome = ~np.isnan(self.designs).any(axis=-1), ~np.isnan(self.outcomes)
+        if not has_outcome[:, :INITIAL].all() or (has_outcome & ~has_design).any():
+            raise ValueError(f"{self.job.name} has no outcome of an initial design, or one without a design")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Account) and self.to_json() == other.to_json()

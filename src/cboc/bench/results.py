@@ -91,14 +91,16 @@ class Results(Generic[J, R]):
                 raise TypeError(edition)
         except FileNotFoundError:
             if self.path.exists():
-                raise CbocError(f"{self.directory} holds results but no {MARK}; give another --out.") from None
+                raise CbocError(
+                    f"{self.directory} holds results but no {MARK}; restore it, or use another directory."
+                ) from None
             return
         except (ValueError, KeyError, TypeError):
-            raise CbocError(f"{mark} is damaged; restore it, or give another --out.") from None
+            raise CbocError(f"{mark} is damaged; restore it, or use another directory.") from None
         if edition != EDITION:
             raise CbocError(
                 f"{self.directory} was written by edition {edition} of the benchmark, whose numbers are not those of "
-                f"edition {EDITION} (cboc {__version__}); give another --out, or use the version that wrote it."
+                f"edition {EDITION} (cboc {__version__}); use another directory, or the version that wrote it."
             )
 
     @property

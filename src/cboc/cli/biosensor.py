@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +12,7 @@ import typer
 from cboc.cli.notes import notes
 from cboc.cli.pictures import save
 from cboc.cli.show import Format, Row, write
+from cboc.errors import CbocError
 from cboc.plots import style
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ def biosensor(
     inflow: Annotated[float, typer.Option(help="u_in, m/s; the case study has 0.0001 to 0.01.")] = 1e-2,
     receptors: Annotated[float, typer.Option(help="ρ_s, mol/m²; the case study has 1.8e-8 to 3.3e-8.")] = 1.8e-8,
     pulse: Annotated[float, typer.Option(help="Width of the pulse, min; the case study has 0.5 to 3.")] = 0.5,
-    out: Annotated[Path, typer.Option(help="Directory of the pictures.")] = Path("runs/biosensor"),
+    out: Annotated[str, typer.Option(metavar="PATH", help="Directory of the pictures.")] = "runs/biosensor",
     fineness: Annotated[
         float, typer.Option(help="Divides every cell of the mesh, 0.1 to 4; 1 is right to 0.03 %.")
     ] = 1.0,
@@ -48,6 +50,11 @@ def biosensor(
 
     Example: `cboc biosensor --inflow 0.001 --receptors 2.5e-8 --pulse 1 --out runs/slow`
     """
+    if not out:
+        raise CbocError("--out is a directory for the pictures, such as runs/biosensor; an empty name came.")
+    for option, value in (("--inflow", inflow), ("--receptors", receptors), ("--pulse", pulse)):
+        if not 0.0 < value < inf:
+            raise CbocError(f"{option} is a positive and finite number; {value:g} came.")
     style.figure_class()  # is there matplotlib? Better asked before the work
     from cboc.plots import biosensor as draw
     from cboc.problems.biosensor.flow import Flow
@@ -55,13 +62,14 @@ def biosensor(
     from cboc.problems.biosensor.sensor import MINUTE, Sensor, Setting
 
     setting, numerics = Setting(inflow, receptors, pulse * MINUTE), Numerics(fineness, flow=Flow(flow))
-    out.mkdir(parents=True, exist_ok=True)
     with notes.status("simulating until the coverage has had its peak") as status:
         passage = draw.record(setting, Sensor(), numerics, lambda share: status.update(f"simulating: {share:.0%}"))
         typer.echo(write(_numbers(passage), format))
-        drawn = [save(draw.field(passage), out / "field.png"), save(draw.coverage(passage), out / "coverage.png")]
+        folder = Path(out)
+        folder.mkdir(parents=True, exist_ok=True)
+        drawn = [save(draw.field(passage), folder / "field.png"), save(draw.coverage(passage), folder / "coverage.png")]
         if movie:
-            drawn.append(out / "movie.gif")
+            drawn.append(folder / "movie.gif")
             drawn[-1].write_bytes(draw.movie(passage, lambda share: status.update(f"drawing the movie: {share:.0%}")))
     notes.print(f"Pictures in {out}: {', '.join(path.name for path in drawn)}.")
 

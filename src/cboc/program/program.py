@@ -70,13 +70,15 @@ class Program:
             raise CbocError(
                 f'a command is a list of texts, ["./solver", "{{input}}"], which no shell reads; {self.command!r} came.'
             )
+        if any("\0" in part for part in self.command):
+            raise CbocError(f"a command has no zero byte; {list(self.command)!r} came.")
         object.__setattr__(self, "command", tuple(self.command))
         object.__setattr__(self, "folder", Path(self.folder).absolute())
         self._check_texts()
         object.__setattr__(self, "environment", dict(self.environment))
-        if self.timeout is not None and not (isinstance(self.timeout, int | float) and 0 < self.timeout < float("inf")):
+        if self.timeout is not None and not (_is_a(int | float, self.timeout) and 0 < self.timeout < float("inf")):
             raise CbocError(f"a timeout is a number of seconds above 0, or None; {self.timeout!r} came.")
-        if not isinstance(self.retries, int) or self.retries < 0:
+        if not _is_a(int, self.retries) or self.retries < 0:
             raise CbocError(f"retries are a whole number from 0; {self.retries!r} came.")
         for name in (self.input, self.output):
             if name is not None and (not Path(name).name or Path(name).is_absolute() or ".." in Path(name).parts):
@@ -237,6 +239,11 @@ class Program:
             where = "on standard output" if self._output == STDOUT else f"in '{self._output}'"
             raise ExperimentFailed(f"it left nothing {where}")
         return self._readout(text)
+
+
+def _is_a(kind: Any, value: object) -> bool:
+    """True and False are whole numbers to Python, and to nobody else."""
+    return isinstance(value, kind) and not isinstance(value, bool)
 
 
 def _write(path: Path, text: str) -> None:

@@ -145,17 +145,10 @@ class Executable:
         settings = {key: section.get(key, TEXT) for key in texts if key in section.values}
         if "template" in section.values:
             settings["template"] = Path(section.get("template", TEXT))
+        settings |= {"retries": section.get("retries", COUNT, 0), "environment": section.get("environment", WORDS, {})}
+        command, timeout = section.need("command", TEXTS), seconds(section.need("timeout", DURATION))
         with at(section.place):
-            return cls(
-                Program(
-                    section.need("command", TEXTS),
-                    seconds(section.need("timeout", DURATION)),
-                    retries=section.get("retries", COUNT, 0),
-                    folder=folder,
-                    environment=section.get("environment", WORDS, {}),
-                    **settings,
-                )
-            )
+            return cls(Program(command, timeout, folder=folder, **settings))
 
     def experiment(self, _: str, space: Space, *__: object) -> Experiment:
         """The program, if it fits the space and this machine."""

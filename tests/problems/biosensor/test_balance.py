@@ -6,10 +6,12 @@ Little of the sample is bound (1e-4 to 3e-3), so that an error against what was 
     1.5 mⁿ - 0.5 mⁿ⁻¹ = dt Σ (in - out).
 """
 
+from itertools import takewhile
+
 import numpy as np
 import pytest
 
-from cboc.problems.biosensor.response import Numerics, respond, transport
+from cboc.problems.biosensor.response import Numerics, respond, states, transport
 from cboc.problems.biosensor.sensor import Sensor
 
 from .designs import DESIGNS, IS_LONG
@@ -35,3 +37,12 @@ def test_nothing_is_lost(name, fineness, near):
             break
     off = (1.5 * amounts[-1] - 0.5 * amounts[-2] - passed) / bound
     near(f"mass against what is bound, fineness {fineness:g}", name, off, ALLOWED[fineness])
+
+
+def test_ripples_before_the_sensor_are_small():
+    """Where the flux begins, cells are longer than what diffuses upstream; nothing of it is left on the sensor."""
+    setting, sensor = DESIGNS["hi"], Sensor()
+    strongest = sensor.sample.strongest(setting.width)
+    until = respond(setting).at
+    c = np.array([state.c for state in takewhile(lambda state: state.t <= until, states(setting))]) / strongest
+    assert -0.005 < c.min() < 0.0 and 1.0 < c.max() < 1.06

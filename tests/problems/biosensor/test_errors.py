@@ -54,8 +54,15 @@ def test_numbers_of_numpy_are_numbers():
 
 def test_a_mesh_that_does_not_see_the_layer_is_refused():
     thin = Sensor(chemistry=Chemistry(diffusivity=1e-12))
-    with pytest.raises(CbocError, match="the mesh is too coarse: .* take 2.1 times the fineness"):
+    with pytest.raises(CbocError, match="the mesh is too coarse: .* take a fineness of 1.1"):
         respond(DESIGNS["hi"], thin, COARSE)
+    with pytest.raises(CbocError, match="no mesh here sees it, slow the flow down"):
+        respond(replace(DESIGNS["hi"], inflow=1e3))
+
+
+def test_what_overflows_does_not_converge():
+    with pytest.raises(CbocError, match="binding did not converge in 50 of Newton's steps; take a setting nearer"):
+        respond(replace(DESIGNS["hi"], receptors=1e300), numerics=COARSE)
 
 
 def test_what_is_not_refused_is_within_a_percent():

@@ -69,7 +69,10 @@ class Passage:
         return x, y
 
     def field(self, state: State) -> Array:
-        """c on the grid, (rows in y, columns in x), nM, without what is below zero or above the sample by rounding."""
+        """c on the grid, (rows in y, columns in x), nM.
+
+        What is below zero or above the sample is cut off: Galerkin's ripples before the sensor (docs/biosensor.md).
+        """
         x, y = self.grid
         column, row = (np.rint(values / NEAR) for values in self.mesh.places)
         c = state.c[np.lexsort((column, row))].reshape(len(y), len(x)) / NANOMOLAR

@@ -34,6 +34,7 @@ class Binding:
     response: Array  # G, (n, n): how much c on the sensor a unit of flux takes
     strongest: float  # c that the sample gets to, which errors are measured by
 
+    @np.errstate(over="ignore", invalid="ignore")  # what is no number does not converge
     def __call__(self, unbound: Array, theta: Array, before: Array) -> tuple[Array, Array]:  # (n,) each
         """(θⁿ⁺¹, flux) from c₀, θⁿ and θⁿ⁻¹, by Newton's method."""
         rate, a = self.chemistry.binding, 1.5 / self.dt
@@ -49,4 +50,7 @@ class Binding:
             slope = self.receptors * a * rate * (1.0 - new) / below
             step = np.linalg.solve(np.eye(len(c)) + self.response * slope, off)
             c = np.maximum(c - step, pole + NEAREST * (c - pole))
-        raise CbocError(f"binding did not converge in {MOST} of Newton's steps; give the pulse's width more steps.")
+        raise CbocError(
+            f"binding did not converge in {MOST} of Newton's steps; take a setting nearer to the case study's, or "
+            "shorter steps of time."
+        )

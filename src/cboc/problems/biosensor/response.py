@@ -12,7 +12,7 @@ from cboc.arrays import Array
 from cboc.errors import CbocError
 from cboc.problems.biosensor.flow import Flow
 from cboc.problems.biosensor.sensor import Sensor, Setting, arrival, is_number
-from cboc.problems.biosensor.transport import STEPS, State, Transport, mesh_of
+from cboc.problems.biosensor.transport import FINEST, STEPS, State, Transport, mesh_of
 
 LONGEST = 400.0  # widths of a pulse: who has no peak by then has none
 AFTER = 2  # so many falling samples say that the peak is over
@@ -37,8 +37,10 @@ class Numerics:
     flow: Flow = Flow.POISEUILLE
 
     def __post_init__(self) -> None:
-        if not is_number(self.fineness) or not 0.1 <= self.fineness <= 4.0:
-            raise CbocError(f"a fineness is from 0.1 to 4, where 1 is right to 0.03 %; {self.fineness!r} came.")
+        if not is_number(self.fineness) or not 0.1 <= self.fineness <= FINEST:
+            raise CbocError(
+                f"a fineness is from 0.1 to {FINEST:g}, where 1 is right to 0.03 %; {self.fineness!r} came."
+            )
         if type(self.steps) is not int or not 2 <= self.steps <= 1000:
             raise CbocError(f"a pulse's width holds 2 to 1000 steps, where 8 are right to 0.01 %; {self.steps!r} came.")
         if not isinstance(self.flow, Flow):

@@ -32,9 +32,10 @@ from cboc.arrays import Array
 from cboc.errors import CbocError
 from cboc.problems.biosensor.binding import Binding
 from cboc.problems.biosensor.mesh import transport_lines
-from cboc.problems.biosensor.sensor import Channel, Sensor, Setting, layer
+from cboc.problems.biosensor.sensor import MICRO, Channel, Sensor, Setting, layer
 
 STEPS = 8  # a pulse's width holds so many steps
+FINEST = 4.0  # fineness: there a simulation takes half a minute and 2 GB
 COARSEST = 0.65  # of the depleted layer: the largest first cell
 NEAR = 1e-12  # m: the same place, but for rounding
 EXACT = 6  # the degree up to which integrals are exact
@@ -53,7 +54,7 @@ class Mesh:
     """The channel in elements, and all integrals that no setting changes."""
 
     def __init__(self, channel: Channel, fineness: float) -> None:
-        self.channel = channel
+        self.channel, self.fineness = channel, fineness
         self.x, self.y = transport_lines(channel, fineness)
         mesh = MeshQuad.init_tensor(self.x, self.y)
         self.basis = Basis(mesh, ElementQuad2(), intorder=EXACT)
@@ -112,9 +113,13 @@ class Transport:
     def __init__(self, sensor: Sensor, setting: Setting, mesh: Mesh, convection: Any, steps: int = STEPS) -> None:
         thickness = layer(sensor, setting.inflow)
         if mesh.first_cell > COARSEST * thickness:
+            needed = mesh.fineness * mesh.first_cell / (COARSEST * thickness)
+            advice = (
+                f"take a fineness of {needed:.2g}" if needed < FINEST else "no mesh here sees it, slow the flow down"
+            )
             raise CbocError(
-                f"the mesh is too coarse: its first cell is {mesh.first_cell * 1e6:.2g} µm high, the depleted layer "
-                f"{thickness * 1e6:.2g} µm; take {mesh.first_cell / (COARSEST * thickness):.2g} times the fineness."
+                f"the mesh is too coarse: its first cell is {mesh.first_cell / MICRO:.2g} µm high, the depleted layer "
+                f"{thickness / MICRO:.2g} µm; {advice}."
             )
         self.sensor, self.setting, self.mesh = sensor, setting, mesh
         self.dt = setting.width / steps
