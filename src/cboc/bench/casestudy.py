@@ -30,7 +30,7 @@ PARAMETERS = 3  # inflow, receptors, pulse
 INITIAL = 5  # random designs of every site before the first round
 SLOW = (1, 4)  # the labs that take part in every second round only
 FAILING = 0.2
-COARSER = 0.7  # right to 0.1 %, at a third of the cost (docs/biosensor.md)
+COARSER = 0.7  # right to 0.03 %, at a third of the cost (docs/biosensor.md)
 DIGITS = 9  # significant ones, of outcomes and designs
 
 
