@@ -56,13 +56,15 @@ def test_the_sentence_says_what_the_site_does(others, centre, beginning):
 def test_experiments_are_counted_by_kind():
     plain = site(None, n=6, rounds=0)
     best = plain.dataset.best.y
-    plain.trials += [
-        trial(6, (0.1, 0.1), best + 1.0, round=0, pull=0.5),
-        trial(7, (0.2, 0.1), best, round=1, agreed=(0.3, 0.3)),
-        trial(8, (0.3, 0.1), best + 2.0, round=2, decision=Decision.ALONE, agreed=(0.5, 0.5)),
-        trial(9, (0.4, 0.1), best + 3.0, round=3, decision=Decision.DECLINED, agreed=(0.5, 0.5)),
-        trial(10, (0.5, 0.1), best, round=4),
-    ]
+    plain.trials.extend(
+        [
+            trial(6, (0.1, 0.1), best + 1.0, round=0, pull=0.5),
+            trial(7, (0.2, 0.1), best, round=1, agreed=(0.3, 0.3)),
+            trial(8, (0.3, 0.1), best + 2.0, round=2, decision=Decision.ALONE, agreed=(0.5, 0.5)),
+            trial(9, (0.4, 0.1), best + 3.0, round=3, decision=Decision.DECLINED, agreed=(0.5, 0.5)),
+            trial(10, (0.5, 0.1), best, round=4),
+        ]
+    )
     advice = advise(plain)
     assert advice.shared == Count(2, 1) and advice.own == Count(3, 2)
 

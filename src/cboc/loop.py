@@ -11,8 +11,9 @@ from cboc.consensus.gate import Gate, GateLike
 from cboc.data import Dataset, Direction
 from cboc.errors import CbocError
 from cboc.history import History, Journal, in_order
+from cboc.logbook import Outcome
 from cboc.network.ledger import Ledger
-from cboc.site import Finished, Outcome, Site, Waiting, think
+from cboc.site import Finished, Site, Waiting, think
 from cboc.strategy import Strategy
 from cboc.study import Study
 from cboc.trial import Status, Trial

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
-from math import exp, isfinite, isnan
+from math import exp, isnan
 from typing import Any, cast
 from zlib import crc32
 
@@ -25,6 +25,7 @@ from cboc.consensus.matrix import quantise
 from cboc.data import Best, Dataset, Direction
 from cboc.errors import CbocError
 from cboc.groups import by_group
+from cboc.logbook import Logbook, Outcome
 from cboc.messages import Proposal
 from cboc.network.ledger import Final, Network, RoundClosed, Unreachable
 from cboc.strategy import Situation, Strategy, default
@@ -37,8 +38,6 @@ from cboc.utility.utility import Utility
 
 LARGEST = 700.0  # whose exponential is still a number
 TRIES = 5  # to hand a proposal in while rounds close meanwhile
-OTHER = "another design was run"  # a trial's note
-Outcome = float | tuple[float, float]  # y, or (mean, standard error)
 
 
 class Waiting(CbocError):
@@ -94,11 +93,9 @@ class Site:
         wanted = 5 * len(study.space.names) if initial is None else initial
         self._check(wanted)
         self.initial = max(0, wanted - len(self.data))
-        self.trials: list[Trial] = list(trials)
-        self._save = save
+        self.log = Logbook(name, study.space, self.data, trials, save)
         self._utility: tuple[int, Utility] | None = None  # of the proposal with this number
-        self._dataset: Dataset | None = None  # of the trials as they are now
-        self._thought: Thought | None = None  # likewise
+        self._thought: tuple[int, Thought] | None = None  # of the logbook's revision with this number
 
     def _check(self, initial: object) -> None:
         """One sentence for whatever is wrong with the site's settings."""
@@ -124,23 +121,14 @@ class Site:
     # ------------------------------------------------------------------------------------------ what the site knows
 
     @property
+    def trials(self) -> list[Trial]:
+        """All that it has asked for, in order."""
+        return self.log.trials
+
+    @property
     def dataset(self) -> Dataset:
         """All outcomes so far; private."""
-        if self._dataset is None:
-            self._dataset = self.data + self._told()
-        return self._dataset
-
-    def _told(self) -> Dataset:
-        told = [trial for trial in self.trials if trial.status == Status.COMPLETE]
-        failed = [trial.executed for trial in self.trials if trial.status == Status.FAILED]
-        D = self.study.space.dimension
-        return Dataset(
-            np.array([trial.executed for trial in told]).reshape(-1, D),
-            np.array([trial.y for trial in told]),
-            sem=np.array([np.nan if trial.sem is None else trial.sem for trial in told]),
-            failures=np.array(failed).reshape(-1, D),
-            direction=self.direction,
-        )
+        return self.log.dataset
 
     @property
     def _has_data(self) -> bool:
@@ -157,7 +145,7 @@ class Site:
     @property
     def rounds(self) -> int:
         """Rounds entered so far."""
-        return sum(trial.round is not None and trial.status != Status.STOPPED for trial in self.trials)
+        return self.log.rounds
 
     @property
     def is_finished(self) -> bool:
@@ -169,21 +157,18 @@ class Site:
 
     def trial(self, number: int) -> Trial:
         """One that was asked for, by its number."""
-        if not 0 <= number < len(self.trials):
-            last = f"its last is {len(self.trials) - 1}" if self.trials else "it has asked for none yet"
-            raise CbocError(f"site '{self.name}' has asked for no trial {number}; {last}.")
-        return self.trials[number]
-
-    def twin(self) -> Site:
-        """A copy that saves nothing: on it a mistake is found before anything has happened."""
-        twin = copy(self)
-        twin.trials, twin._save = list(self.trials), None
-        return twin
+        return self.log.trial(number)
 
     @property
     def open_trial(self) -> Trial | None:
         """The trial that is proposed or to be run, if there is one."""
-        return next((t for t in reversed(self.trials) if t.status in (Status.PROPOSED, Status.PENDING)), None)
+        return self.log.open_trial
+
+    def twin(self) -> Site:
+        """A copy that saves nothing: on it a mistake is found before anything has happened."""
+        twin = copy(self)
+        twin.log = self.log.twin()
+        return twin
 
     # ------------------------------------------------------------------------------------------------- asking
 
@@ -199,7 +184,7 @@ class Site:
             proposed = self.open_trial
             if proposed is None or not self.goes_on_alone:
                 raise
-            return self._keep(replace(proposed, status=Status.PENDING, decision=Decision.SOLO))
+            return self.log.keep(replace(proposed, status=Status.PENDING, decision=Decision.SOLO))
 
     def propose(self) -> Trial:
         """Compute this round's proposal and hand it in: done by `ask`, or before it where sites share a process."""
@@ -220,27 +205,31 @@ class Site:
     def _is_due(self) -> bool:
         """Does the next proposal have to be thought about?"""
         is_idle = self.open_trial is None and not self.is_finished and len(self.trials) >= self.initial
-        return is_idle and self._thought is None
+        return is_idle and not self._has_thought
+
+    @property
+    def _has_thought(self) -> bool:
+        return self._thought is not None and self._thought[0] == self.log.revision
 
     def _initial_trial(self) -> Trial:
         number = len(self.trials)
         spread = self.study.space.sample(self.initial, self._rng(0))[number]
         x = tuple(self.study.space.project(quantise(spread)).tolist())
-        return self._keep(Trial(self.name, number, Status.PENDING, decision=Decision.INITIAL, proposed=x))
+        return self.log.keep(Trial(self.name, number, Status.PENDING, decision=Decision.INITIAL, proposed=x))
 
     def _proposed_trial(self) -> Trial:
         """x_k(t) = argmax U_k, and what the strategy wants to remember."""
-        if self._thought is None:
+        if not self._has_thought:
             think([self])
-        space, thought = self.study.space, cast(Thought, self._thought)
+        space, (_, thought) = self.study.space, cast(tuple[int, Thought], self._thought)
         x = quantise(np.clip(thought.x, 0.0, 1.0))
         x = x if space.is_box and space.is_continuous else quantise(space.project(x))
-        return self._keep(
+        return self.log.keep(
             Trial(
                 self.name,
                 len(self.trials),
                 Status.STOPPED if exp(min(thought.log_most, LARGEST)) < self.stop_below else Status.PROPOSED,
-                round=self._next_round,
+                round=self.log.next_round,
                 proposed=tuple(x.tolist()),
                 log_worth=thought.log_worth,
                 pull=thought.pull,
@@ -253,10 +242,8 @@ class Site:
 
     def _situation(self, number: int) -> Situation:
         """What the site knew before trial `number`."""
-        earlier = self.trials[:number]
-        memory = next((t.warm_start for t in reversed(earlier) if t.warm_start is not None), None)
-        pending = np.array([t.x for t in earlier if t.status == Status.PENDING]).reshape(-1, self.study.space.dimension)
-        return Situation(self.dataset, self.study.space, pending, memory)
+        memory = next((t.warm_start for t in reversed(self.trials[:number]) if t.warm_start is not None), None)
+        return Situation(self.dataset, self.study.space, self.log.pending(number), memory)
 
     def _build(self, number: int) -> Utility:
         """The utility behind trial `number`; rebuilt after a restart."""
@@ -288,10 +275,6 @@ class Site:
                 )
         return utility
 
-    @property
-    def _next_round(self) -> int:
-        return max((t.round + 1 for t in self.trials if t.round is not None), default=0)
-
     def _say_goodbye(self) -> None:
         """The others may not know of all its rounds, those spent alone for instance, and would wait for this site.
 
@@ -306,7 +289,7 @@ class Site:
             try:
                 self.network.submit(self.proposal(trial))
             except RoundClosed as closed:
-                trial = self._keep(replace(trial, round=closed.current))
+                trial = self.log.keep(replace(trial, round=closed.current))
             except Final:
                 raise Taken(self._proposed_before(trial)) from None
             else:
@@ -342,7 +325,7 @@ class Site:
         else:
             agreed = self.study.space.project(design.array)
             worth = self._worth(trial, agreed)
-        return self._keep(
+        return self.log.keep(
             replace(
                 trial,
                 status=Status.PENDING,
@@ -386,100 +369,18 @@ class Site:
 
         A correction takes the place of what was told before; designs that were found with that stay as they are.
         """
-        mean, sem = self._outcome(y)
-        known = self._known(trial)
-        executed = known.x if ran is None else self.study.space.to_unit(ran)
-        told = replace(
-            known,
-            status=Status.COMPLETE,
-            executed=tuple(executed.tolist()),
-            y=mean,
-            sem=sem,
-            note="" if ran is None else OTHER,
-        )
-        if known.status == Status.COMPLETE:
-            if (known.y, known.sem) == (mean, sem) and (ran is None or known.executed == told.executed):
-                return known
-            if not is_correction:
-                raise CbocError(
-                    f"trial {trial.number} of '{self.name}' was told {known.y:g} already; {mean:g} came now. If that "
-                    f"was a mistake, correct it: cboc tell {mean:g} --trial {trial.number} --again, or "
-                    "is_correction=True in Python."
-                )
-            told = replace(
-                told, note=f"corrected, it was {known.y:g}", executed=told.executed if ran else known.executed
-            )
-        self._refuse_abandoned(known)
-        return self._keep(told)
+        return self.log.tell(trial, y, ran=ran, is_correction=is_correction)
 
     def fail(self, trial: Trial, reason: str = "", *, ran: Mapping[str, Any] | None = None) -> Trial:
         """The experiment gave no result. Its design counts as a bad one; `tell` it later if a repeat succeeds.
 
         `ran` is the design if another one was run. Said again without a reason or a design, the first ones stay.
         """
-        known = self._known(trial)
-        if known.status == Status.COMPLETE:
-            raise CbocError(
-                f"trial {trial.number} of '{self.name}' has a result already, {known.y:g}; it cannot fail now."
-            )
-        self._refuse_abandoned(known)
-        executed = known.x if ran is None else self.study.space.to_unit(ran)
-        failed = replace(
-            known, status=Status.FAILED, executed=tuple(executed.tolist()), note=reason or self._reason(known, ran)
-        )
-        return known if failed == known else self._keep(failed)
-
-    def _reason(self, known: Trial, ran: Mapping[str, Any] | None) -> str:
-        """Why a trial failed, where nothing new is said about it."""
-        if known.status == Status.FAILED and known.note:
-            return known.note
-        return "" if ran is None else OTHER
+        return self.log.fail(trial, reason, ran=ran)
 
     def abandon(self, trial: Trial) -> Trial:
         """Never mind: the trial is not run, and nothing is learned from it."""
-        known = self._known(trial)
-        if known.status == Status.COMPLETE:
-            raise CbocError(f"trial {trial.number} of '{self.name}' has a result already; it cannot be abandoned.")
-        return self._keep(replace(known, status=Status.ABANDONED))
-
-    def _known(self, trial: Trial) -> Trial:
-        if trial.site != self.name or not 0 <= trial.number < len(self.trials):
-            raise CbocError(f"trial {trial.number} of '{trial.site}' was not asked for by site '{self.name}'.")
-        known = self.trials[trial.number]
-        if known.status == Status.PROPOSED:
-            raise CbocError(f"trial {trial.number} of '{self.name}' has no agreed design yet; ask() first.")
-        return known
-
-    def _refuse_abandoned(self, trial: Trial) -> None:
-        if trial.status == Status.ABANDONED:
-            raise CbocError(
-                f"trial {trial.number} of '{self.name}' was abandoned and takes no result; ask() for another."
-            )
-
-    def _outcome(self, y: Outcome) -> tuple[float, float | None]:
-        try:
-            mean, sem = (float(part) for part in y) if isinstance(y, tuple | list) else (float(y), None)
-        except (TypeError, ValueError):
-            raise CbocError(
-                f"an outcome is a number, or (mean, standard error); site '{self.name}' was told {y!r}."
-            ) from None
-        if not isfinite(mean) or (sem is not None and not (isfinite(sem) and sem >= 0.0)):
-            raise CbocError(
-                f"an outcome is a finite number; site '{self.name}' was told {y!r}. "
-                "If the experiment failed, use fail(trial)."
-            )
-        return mean, sem
-
-    def _keep(self, trial: Trial) -> Trial:
-        """Saved first: what could not be saved has not happened, and is done again."""
-        if self._save is not None:
-            self._save(trial)
-        if trial.number == len(self.trials):
-            self.trials.append(trial)
-        else:
-            self.trials[trial.number] = trial
-        self._dataset = self._thought = None
-        return trial
+        return self.log.abandon(trial)
 
     def _rng(self, number: int) -> np.random.Generator:
         """The randomness of one trial: a function of seed, site and number alone."""
@@ -513,7 +414,7 @@ def think(sites: Sequence[Site]) -> None:
     with one_thread():
         thoughts = by_group(_think_alike, due, key=_likeness)
     for site, thought in zip(due, thoughts, strict=True):
-        site._thought = thought
+        site._thought = (site.log.revision, thought)
 
 
 def _likeness(site: Site) -> object:

@@ -19,11 +19,11 @@ import numpy as np
 
 from cboc.data import Direction
 from cboc.errors import CbocError, at, did_you_mean
+from cboc.logbook import Outcome
 from cboc.loop import Experiment, ExperimentFailed
 from cboc.problems.problem import Problem, heterogeneous
 from cboc.problems.synthetic import problem
 from cboc.program import Program
-from cboc.site import Outcome
 from cboc.space import Space
 from cboc.studyfile.section import COUNT, DURATION, TEXT, TEXTS, WORDS, Section, seconds
 
