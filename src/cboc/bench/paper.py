@@ -94,5 +94,5 @@ LIFE = [
     *(Scenario("levy-4", 10, is_displaced=True, trouble=trouble) for trouble in Trouble),
 ]
 """What happens to studies in real life, for the methods that can live with it."""
-MANY = [Scenario("shekel-10", 50)]
-"""Table 3 goes on: more sites than the paper has."""
+SIZES = [Scenario("shekel-10", sites) for sites in (2, 3, 50)]
+"""Table 3 goes on: fewer and more sites than the paper has."""

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from cboc.bench import tuning
-from cboc.bench.paper import COLUMNS, DISPLACED, FURTHER, LIFE, MANY, SCENARIOS, TABLES, PaperTable
+from cboc.bench.paper import COLUMNS, DISPLACED, FURTHER, LIFE, SCENARIOS, SIZES, TABLES, PaperTable
 from cboc.bench.scenario import Scenario
 from cboc.bench.sheet import Sheet
 from cboc.bench.summary import ALONE, ALONE_TS, Cell, Summary, estimate
@@ -17,7 +17,7 @@ from cboc.problems.synthetic import problem
 
 NOTHING = "–"
 ERRORS = "±: the standard error over seeds."
-HONEST = {"displaced": DISPLACED, "further": FURTHER, "real-life": LIFE, "many-site": MANY}
+HONEST = {"displaced": DISPLACED, "further": FURTHER, "real-life": LIFE, "group-size": SIZES}
 OURS = "cboc"  # the library's default
 SAMPLERS = ("fts", "fts-de", "dp-fts-de")  # Thompson sampling: compared with Thompson sampling alone as well
 CLAIMS = (
