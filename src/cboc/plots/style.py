@@ -36,6 +36,7 @@ class Curve(NamedTuple):
     mean: Array  # (T + 1,)
     low: Array
     high: Array
+    line: str = "-"
 
 
 def figure_class() -> type[Figure]:
@@ -113,6 +114,7 @@ def draw_curves(ax: Axes, curves: Sequence[Curve]) -> None:
         look: dict[str, Any] = {
             "color": curve.colour,
             "linewidth": 2.2,
+            "linestyle": curve.line,
             "solid_capstyle": "round",
             "marker": marker(curve.mean),
         }
