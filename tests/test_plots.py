@@ -188,6 +188,10 @@ def test_gain_of_unknown_optima_measures_against_the_best_found(together, alone)
     assert "share of the best improvement found" in figure.get_supxlabel()
 
 
+def test_gain_of_no_difference_does_not_magnify_rounding(alone):
+    assert plots.gain(alone, alone, OPTIMA).axes[0].get_xlim() == (-0.01, 0.01)
+
+
 def test_demo_draws_both_means_and_a_bar_for_every_site_and_seed():
     rounds = np.linspace(0, 1, 11)
     alone, together = np.tile(0.5 * rounds, (3, 2, 1)), np.tile(rounds**0.5, (3, 2, 1))
