@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cboc.history import History
-from cboc.metrics import after, area, best_curves, best_found, gap, gap_curves, lead, paired, rounds_to
+from cboc.metrics import after, area, best_curves, best_found, gap, gap_curves, lead, margin, paired, rounds_to
 from cboc.study import Study
 from cboc.trial import Decision, Status, Trial
 
@@ -51,6 +51,13 @@ def test_rounds_to_a_level_is_the_first_round_there_and_nan_if_there_is_none():
 def test_lead_counts_from_where_the_other_got_to_its_end():
     ours, theirs = lead([0.0, 0.7, 0.8, 0.8, 0.8], [0.0, 0.0, 0.1, 0.6, 0.6])
     assert (ours, theirs) == (1, 3)
+
+
+def test_the_margin_is_that_of_students_t():
+    assert margin([1.0, 2.0, 3.0]) == pytest.approx(4.30265273 / 3**0.5)  # two degrees of freedom
+    np.testing.assert_allclose(margin([[1.0, 0.0], [2.0, 0.0], [3.0, 0.0]]), [margin([1.0, 2.0, 3.0]), 0.0])
+    assert margin([1.0, 2.0, 3.0]) == pytest.approx(paired([1.0, 2.0, 3.0], 0.0).margin)
+    assert np.isnan(margin([1.0]))
 
 
 def test_paired_difference_and_its_standard_error():

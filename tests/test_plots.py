@@ -19,6 +19,7 @@ from cboc.problems.problem import heterogeneous
 from cboc.problems.synthetic import levy
 from cboc.space import Space
 from cboc.study import Study
+from cboc.trial import Status
 
 SITES = ("a", "b")
 PROBLEMS = {"a": levy(2), "b": heterogeneous(levy(2), 2.0, 1.0, 1.5)}
@@ -94,6 +95,22 @@ def test_paths_show_every_design_of_both_on_the_map(together, alone):
         np.testing.assert_allclose(np.ravel(best.get_data()), 1.0 - shift, atol=0.1)  # within the contour grid
 
 
+def test_failed_experiments_are_hollow_and_in_the_legend(together, mixed):
+    for history in (together[0], mixed):
+        failing = next(trial for trial in history.of("a") if trial.round == 1)
+        trials = tuple(replace(t, status=Status.FAILED, y=None) if t is failing else t for t in history.trials)
+        figure = plots.paths(replace(history, trials=trials))
+        hollow = [each for each in figure.axes[0].collections if isinstance(each, PathCollection)]
+        (hollow,) = [each.get_offsets() for each in hollow if len(each.get_facecolors()) == 0]
+        x, y = (
+            failing.design(history.study.space).values() if history is together[0] else (2, failing.design(MIXED)["T"])
+        )
+        np.testing.assert_allclose(hollow, [[x, y]])
+        assert "failed" in [text.get_text() for text in figure.legends[0].get_texts()]
+        whole = plots.paths(history)
+        assert "failed" not in [text.get_text() for text in whole.legends[0].get_texts()]
+
+
 def test_indices_beside_the_path_are_rounds_of_the_points(together):
     ax = plots.paths(together[0]).axes[0]
     trials = {trial.round + 1: trial for trial in together[0].of("a") if trial.round is not None}
@@ -124,10 +141,10 @@ def test_matrix_draws_the_rounds_and_the_weight_of_the_own_proposal(together):
     *maps, _, below = plots.matrix(together[0]).axes
     np.testing.assert_allclose(maps[0].images[0].get_array(), W[0])
     np.testing.assert_allclose(maps[-1].images[0].get_array(), W[-1])
-    own = np.diagonal(W, axis1=1, axis2=2).mean(axis=1)
+    own = [np.nan, *np.diagonal(W, axis1=1, axis2=2).mean(axis=1)]  # no weights before the first round
     np.testing.assert_allclose(lines(below)["own proposal"], own)
-    np.testing.assert_allclose(lines(below)["others' proposals"], 1 - own)
-    assert [ax.get_title(loc="left") for ax in maps] == ["round 0", "round 1", "round 2", "round 3"]  # as in an export
+    np.testing.assert_allclose(lines(below)["others' proposals"], np.subtract(1.0, own))
+    assert [ax.get_title(loc="left") for ax in maps] == ["round 1", "round 2", "round 3", "round 4"]  # as in the paths
 
 
 def test_there_is_no_matrix_before_the_first_round(together):
@@ -169,6 +186,10 @@ def test_gain_draws_together_minus_alone_sorted_around_zero(together, alone):
 def test_gain_of_unknown_optima_measures_against_the_best_found(together, alone):
     figure = plots.gain(together, alone)
     assert "share of the best improvement found" in figure.get_supxlabel()
+
+
+def test_gain_of_no_difference_does_not_magnify_rounding(alone):
+    assert plots.gain(alone, alone, OPTIMA).axes[0].get_xlim() == (-0.01, 0.01)
 
 
 def test_demo_draws_both_means_and_a_bar_for_every_site_and_seed():

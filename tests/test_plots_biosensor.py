@@ -1,6 +1,7 @@
 """What is drawn of a biosensor is what the simulation says."""
 
 import io
+from dataclasses import replace
 from importlib import import_module
 
 import numpy as np
@@ -12,7 +13,7 @@ from cboc.plots import biosensor as draw
 from cboc.plots.biosensor.landscape import COARSE, PAIRS, Landscape
 from cboc.problems.biosensor.labs import BEST, SPACE, Worth, biosensor
 from cboc.problems.biosensor.numbers import damkohler, peclet, shear_peclet
-from cboc.problems.biosensor.sensor import MICRO, NANOMOLAR, Sensor, Setting, layer
+from cboc.problems.biosensor.sensor import MICRO, NANOMOLAR, Sample, Sensor, Setting, layer
 
 SETTING = Setting(1e-2, 1.8e-8, 30.0)
 
@@ -67,6 +68,15 @@ def test_the_peak_is_marked_on_the_curve(passage):
     assert len(along.lines) == len(passage.moments)
 
 
+def test_the_name_of_the_sample_stands_over_its_middle_and_says_where_the_stock_ends(passage):
+    def name(kept):
+        return next(text for text in draw.coverage(kept).axes[0].texts if "inlet" in text.get_text())
+
+    assert name(passage).get_position()[0] == 4 * SETTING.width and "stock" not in name(passage).get_text()
+    weak = replace(passage, sensor=Sensor(sample=Sample(stock=0.3 * NANOMOLAR)))
+    assert name(weak).get_position()[0] == 4 * SETTING.width and name(weak).get_text().endswith("limited by stock")
+
+
 def test_the_movie_is_a_small_gif(passage, monkeypatch):
     monkeypatch.setattr(import_module("cboc.plots.biosensor.movie"), "FRAMES", 4)
     shares = []
@@ -100,3 +110,27 @@ def test_the_paths_end_at_the_best_design(setup, monkeypatch):
         inflow, _, pulse = SPACE.array_from_unit(designs[site, [np.nanargmax(outcomes[site])]])[0]
         assert tuple(np.round([1e3 * inflow, pulse], 6)) in ends
     assert ("contours" in figure.get_supxlabel()) == (setup == "paper")
+    marks = [line for line in figure.axes[0].lines if line.get_marker() == "x"]
+    assert min(mark.get_zorder() for mark in marks) == max(line.get_zorder() for line in figure.axes[0].lines)
+
+
+def test_failed_experiments_are_hollow_and_every_lab_has_its_shape(monkeypatch):
+    monkeypatch.setattr(Setup, "problems", lambda setup: [biosensor(COARSE)] * setup.sites)
+    rng = np.random.default_rng(0)
+    shape = (SETUPS["trouble"].sites, INITIAL + SETUPS["trouble"].rounds)
+    designs, outcomes = rng.random((*shape, 3)), rng.random(shape)
+    whole = draw.designs({"cboc": Account(Attempt("trouble", "cboc", 0), designs.copy(), outcomes.copy())})
+    outcomes[2, INITIAL] = outcomes[2, INITIAL + 3] = np.nan  # failed
+    designs[1, -1] = outcomes[1, -1] = np.nan  # absent
+    figure = draw.designs({"cboc": Account(Attempt("trouble", "cboc", 0), designs, outcomes)})
+    scatters = figure.axes[0].collections
+    hollow = np.vstack([each.get_offsets() for each in scatters if len(each.get_facecolors()) == 0])
+    full = np.vstack([each.get_offsets() for each in scatters if len(each.get_facecolors()) > 0])
+    inflow, _, pulse = SPACE.array_from_unit(designs[2, [INITIAL, INITIAL + 3]]).T
+    np.testing.assert_allclose(hollow, np.stack([1e3 * inflow, pulse], axis=1))
+    assert len(full) == shape[0] * SETUPS["trouble"].rounds - 2 - 1
+    names = [text.get_text() for text in figure.legends[0].get_texts()]
+    assert {f"lab {k}" for k in range(1, 7)} | {"failed", "experiment of a round"} <= set(names)
+    shapes = [line.get_marker() for line in figure.legends[0].get_lines() if line.get_label().startswith("lab ")]
+    assert len(set(shapes)) == 6
+    assert "failed" not in [text.get_text() for text in whole.legends[0].get_texts()]

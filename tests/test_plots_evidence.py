@@ -1,6 +1,7 @@
 """What is drawn is what the rows say, and what the paper printed."""
 
 from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from cboc.bench.theory import Course, Inquiry, slope, trend
 from cboc.data import Dataset
 from cboc.errors import CbocError
 from cboc.plots import evidence
-from cboc.plots.evidence.look import error_name, look, settle, tint
+from cboc.plots.evidence.look import LOOKS, error_name, look, settle, tint
 from cboc.problems.problem import heterogeneous
 from cboc.problems.synthetic import levy
 
@@ -270,8 +271,27 @@ def test_the_case_study_draws_the_best_so_far_and_the_optimum():
     drawn = curves(ax)
     np.testing.assert_allclose(drawn["cboc"], [1.0] * 5 + [4.0] * 6)
     np.testing.assert_allclose(drawn["individual"], [1.0] * 5 + [3.0] * 6)
-    (optimum,) = [line for line in ax.lines if line.get_linestyle() == "--"]
+    (optimum,) = [line for line in ax.lines if line.get_linestyle() == ":"]
     assert optimum.get_ydata()[0] == pytest.approx(4.51, abs=0.01)
+
+
+def test_the_bands_of_the_case_study_are_95_percent_intervals_and_leave_the_curves_legible():
+    fig = evidence.casestudy([account("cboc", 0, 3e-3), account("cboc", 1, 4e-3)])
+    (ax,) = fig.axes
+    (band,) = ax.collections
+    heights = band.get_paths()[0].vertices[:, 1]
+    assert heights.max() == pytest.approx(3.5 + 12.7062047 * 0.5)  # t₀.₉₇₅ with one degree of freedom
+    assert "95 % interval over 2 seeds" in fig.get_supxlabel()
+    low, high = ax.get_ylim()
+    assert low < 1.0 and 4.51 < high < 7.0
+
+
+def test_our_default_and_the_leader_differ_in_line_too():
+    fig = evidence.casestudy([*accounts(seeds=1), account("cboc-l", 0, 3.5e-3)])
+    styles = {line.get_label(): line.get_linestyle() for line in fig.axes[0].lines}
+    assert (styles["cboc"], styles["cboc-l"]) == ("-", "--")
+    drawn = {text: line.get_linestyle() for text, line in zip(legend(fig), fig.legends[0].get_lines(), strict=True)}
+    assert (drawn["CBOC, our default"], drawn["CBOC-L"]) == ("-", "--")
 
 
 # theory
@@ -304,6 +324,32 @@ def test_theory_scales_what_the_assumptions_bound():
 # all
 
 
+SIGHT = {  # Machado, Oliveira and Fernandes, IEEE TVCG 15 (2009), for dichromats, in linear RGB
+    "common": np.eye(3),
+    "no red": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
+    "no green": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
+    "no blue": [[1.255528, -0.076749, -0.178779], [-0.078411, 0.930809, 0.147602], [0.004733, 0.691367, 0.303900]],
+}
+
+
+def lightness_and_hue(colour, sight):
+    """CIE L*a*b* of what is seen of the colour."""
+    channels = np.array([int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)])
+    linear = np.where(channels > 0.04045, ((channels + 0.055) / 1.055) ** 2.4, channels / 12.92)
+    to_xyz = [[0.4124564, 0.3575761, 0.1804375], [0.2126729, 0.7151522, 0.0721750], [0.0193339, 0.1191920, 0.9503041]]
+    xyz = np.array(to_xyz) @ (np.array(sight) @ linear).clip(0.0, 1.0) / [0.95047, 1.0, 1.08883]
+    x, y, z = np.where(xyz > 216 / 24389, np.cbrt(xyz), (24389 / 27 * xyz + 16) / 116)
+    return np.array([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("sight", SIGHT)
+def test_no_two_methods_look_alike_to_any_reader(sight):
+    colours = {each.name: lightness_and_hue(each.colour, SIGHT[sight]) for each in LOOKS.values()}
+    apart = {pair: np.linalg.norm(colours[pair[0]] - colours[pair[1]]) for pair in combinations(colours, 2)}
+    assert min(apart.values()) > 12.0, min(apart, key=apart.get)
+    assert min(far for pair, far in apart.items() if "CBOC-L" in pair) > 24.0
+
+
 def test_ends_of_lines_are_named_as_near_as_possible():
     assert settle([0.2, 0.5], 0.1) == pytest.approx([0.2, 0.5])
     assert settle([0.5, 0.5], 0.1) == pytest.approx([0.45, 0.55])
@@ -314,6 +360,7 @@ def test_ends_of_lines_are_named_as_near_as_possible():
 
 def test_bands_say_what_they_are():
     assert error_name({3, 30}, "bands") == "bands: standard error over 3 to 30 seeds"
+    assert error_name({3}, "bands", "95 % interval") == "bands: 95 % interval over 3 seeds"
     assert error_name({1}, "bars") == "1 seed, hence no bars"
     assert error_name(set(), "bars") == "no seeds yet, hence no bars"
 

@@ -61,10 +61,8 @@ class Paired:
 
     @property
     def margin(self) -> float:
-        """Half the width of the 95 % confidence interval: t₀.₉₇₅ with n - 1 degrees of freedom, times the error."""
-        from scipy.special import stdtrit
-
-        return float(stdtrit(self.seeds - 1, 0.975) * self.error) if self.seeds > 1 else float("nan")
+        """Half the width of the 95 % confidence interval."""
+        return _student(self.seeds) * self.error
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -89,6 +87,19 @@ def standard_error(values: ArrayLike) -> Array:
         return np.full(values.shape[1:], np.nan)
     error: Array = values.std(axis=0, ddof=1) / np.sqrt(len(values))
     return error
+
+
+def margin(values: ArrayLike) -> Array:
+    """Half the width of the 95 % confidence interval of the mean over the first axis; NaN where there is one value."""
+    values = np.asarray(values, dtype=float)
+    return _student(len(values)) * standard_error(values)
+
+
+def _student(count: int) -> float:
+    """t₀.₉₇₅ with n - 1 degrees of freedom: how many standard errors a 95 % interval reaches to either side."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(count - 1, 0.975)) if count > 1 else float("nan")
 
 
 def best_curves(histories: Sequence[History]) -> Array:

@@ -66,6 +66,18 @@ def test_the_sheet_says_who_has_what(told):
     assert turned.rows[1][-1].startswith("never, ")
 
 
+def test_every_margin_of_the_sheet_is_a_95_percent_interval(told):
+    """Two seeds, 1 and 1 + d: the mean is 1 + d/2, and t₀.₉₇₅ = 12.706 with one degree of freedom."""
+    seeds = [replace(told, job=replace(told.job, seed=k), outcomes=(1.0 + k) * told.outcomes) for k in (0, 1)]
+    alone = [replace(each, job=replace(each.job, method="individual"), outcomes=told.outcomes) for each in seeds]
+    (sheet,) = case_sheets([*seeds, *alone])
+    mean = 1e3 * told.best[:, -1].mean()
+    assert sheet.rows[1][2] == f"{1.5 * mean:.3f} ± {12.7062047 * 0.5 * mean:.3f}"
+    assert sheet.rows[1][4] == f"{0.5 * mean:+.3f} ± {12.7062047 * 0.5 * mean:.3f}"
+    (note,) = sheet.notes
+    assert "every ± is a 95 % interval" in note and "default surrogate" in note and "standard error" not in note
+
+
 @pytest.mark.parametrize(
     ("made", "sentence"),
     [

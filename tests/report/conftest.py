@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from cboc.bench.casestudy import INITIAL, SETUPS, Account, Attempt, Setup, optima
 from cboc.bench.results import EDITION, libraries
 from cboc.cli.app import app
+from cboc.cli.run import Run
 from cboc.plots import biosensor as draw
 from cboc.plots.biosensor.landscape import COARSE, PAIRS, Landscape
 from cboc.problems.biosensor.labs import biosensor
@@ -38,6 +39,20 @@ def study(tmp_path_factory):
     (folder / "study.toml").write_text(STUDY, encoding="utf-8")
     _call("simulate", folder / "study.toml", "--out", folder / "run")
     return folder / "run"
+
+
+@pytest.fixture(scope="session")
+def lonely(study, tmp_path_factory):
+    """The same run without the seeds of working alone, and with a failure in the second round of the first site."""
+    folder = tmp_path_factory.mktemp("lonely")
+    (folder / "run.json").write_bytes((study / "run.json").read_bytes())
+    history = Run(study).history("together", 0)
+    failed = next(trial for trial in history.of(EVIL) if trial.round == 1)
+    row = {**failed.to_row(), "status": "failed"}
+    row.pop("y")
+    journal = (study / "together-0.jsonl").read_text(encoding="utf-8") + json.dumps(row) + "\n"
+    (folder / "together-0.jsonl").write_text(journal, encoding="utf-8")
+    return folder
 
 
 @pytest.fixture(scope="session")

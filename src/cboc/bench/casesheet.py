@@ -10,8 +10,8 @@ import numpy as np
 from cboc.arrays import Array
 from cboc.bench.casestudy import SETUPS, Account, by_method, optima
 from cboc.bench.sheet import Sheet
-from cboc.bench.summary import ALONE, estimate
-from cboc.metrics import Paired, area, lead, paired
+from cboc.bench.summary import ALONE
+from cboc.metrics import Paired, area, lead, margin, paired
 
 TITLES = {
     "paper": "The paper's biosensor at three sites: θ_max in thousandths",
@@ -69,16 +69,19 @@ def _sheet(accounts: Sequence[Account], setup: str) -> Sheet:
         "100 is the optimum." if SETUPS[setup].is_constructed else f"The optimum is a corner of the box: {best:.3f}."
     )
     note = (
-        f"{ceiling} Means over sites and seeds, ± standard error over seeds. Spread: the standard deviation over sites "
-        "and seeds at the end. Differences are paired by seed, with 95 % intervals. Area: the mean over the rounds. "
-        "Rounds: after how many the mean is where working alone ends, of how many alone needs."
+        f"{ceiling} Means over sites and seeds; every ± is a 95 % interval over seeds, and differences are paired by "
+        "seed. Spread: the standard deviation over sites and seeds at the end. Area: the mean over the rounds. Rounds: "
+        "after how many the mean is where working alone ends, of how many alone needs. Every method works with this "
+        "library's default surrogate."
     )
     return Sheet(TITLES[setup], head, rows, (note,))
 
 
 def _row(setup: str, groups: Mapping[str, Sequence[Account]], method: str) -> tuple[str, ...]:
     ends = np.array([shown(setup, account)[:, -1] for account in groups[method]])  # (seeds, K)
-    first = (method, str(len(ends)), str(estimate(ends.mean(axis=1))), f"{ends.std():.3f}")
+    by_seed = ends.mean(axis=1)
+    end = _within(f"{by_seed.mean():.3f}", float(margin(by_seed)))
+    first = (method, str(len(ends)), end, f"{ends.std():.3f}")
     found = compare(setup, groups, method) if method != ALONE else None
     if found is None:
         return (*first, *[NOTHING] * 4)
@@ -88,4 +91,9 @@ def _row(setup: str, groups: Mapping[str, Sequence[Account]], method: str) -> tu
 
 
 def _signed(paired: Paired) -> str:
-    return f"{paired.difference:+.3f}" + (f" ± {paired.margin:.3f}" if paired.seeds > 1 else "")
+    return _within(f"{paired.difference:+.3f}", paired.margin)
+
+
+def _within(value: str, margin: float) -> str:
+    """A single seed has no interval."""
+    return value if np.isnan(margin) else f"{value} ± {margin:.3f}"

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PANELS = {"after half of the rounds": 0.5, "at the end": 1.0}
+SMALLEST = 0.01  # what is shown to either side at least: less is rounding
 
 
 def gain(together: Sequence[History], alone: Sequence[History], optima: Mapping[str, float] | None = None) -> Figure:
@@ -31,7 +32,7 @@ def gain(together: Sequence[History], alone: Sequence[History], optima: Mapping[
     for ax, values, name in zip(axes, gains, PANELS, strict=True):
         _draw(ax, values[:, order], names)
         style.title(ax, name)
-    reach = 1.35 * max(abs(value) for ax in axes for value in ax.dataLim.intervalx) or 0.1
+    reach = max(SMALLEST, 1.35 * max(abs(value) for ax in axes for value in ax.dataLim.intervalx))
     axes[0].set_xlim(-reach, reach)
     axes[0].locator_params(axis="x", nbins=6)
     scale = "Gap" if optima else "share of the best improvement found"

@@ -42,7 +42,7 @@ def matrix(history: History) -> Figure:
     above, below = fig.subfigures(2, 1, squeeze=False, height_ratios=[1.0, 1.1])[:, 0]
     maps = above.subplots(1, len(rounds), squeeze=False)[0]
     for ax, t in zip(maps, rounds, strict=True):
-        image = _map(ax, W[t], f"round {t}")
+        image = _map(ax, W[t], f"round {t + 1}")
     _name_sites(maps[0], history.study.sites)
     _scale(above.colorbar(image, ax=maps, shrink=0.8, pad=0.01, ticks=[0, 0.5, 1]))
     _weights(below.subplots(), W)
@@ -75,11 +75,12 @@ def _name_sites(ax: Axes, sites: tuple[str, ...]) -> None:
 
 def _weights(ax: Axes, W: Array) -> None:
     style.quiet(ax)
-    own = np.nanmean(np.diagonal(W, axis1=1, axis2=2), axis=1)
+    before = np.full(1, np.nan)  # the initial designs
+    own = np.append(before, np.nanmean(np.diagonal(W, axis1=1, axis2=2), axis=1))
     lines = [("own proposal", ALONE, own), ("others' proposals", TOGETHER, 1.0 - own)]
     for name, colour, weight in lines:
-        ax.plot(np.arange(len(W)), weight, marker=style.marker(weight), color=colour, linewidth=2.2, label=name)
+        ax.plot(np.arange(len(own)), weight, marker=style.marker(weight[1:]), color=colour, linewidth=2.2, label=name)
     ax.set_ylim(0.0, 1.02)
-    style.whole_rounds(ax, len(W) - 1)
+    style.whole_rounds(ax, len(W))
     style.label_ends(ax, [Curve(name, colour, w, w, w) for name, colour, w in lines])
     style.axis_labels(ax, "round", "weight, mean over sites")

@@ -72,5 +72,5 @@ def _lengths(ax: Axes, history: History, trials: list[Trial]) -> None:
 def _legend(fig: Figure) -> None:
     """What was run is the dot: full at the agreed design, empty at the own one."""
     followed = {"color": TOGETHER, "marker": "o", "linewidth": 0.9, "label": "agreed design, followed"}
-    declined = {"color": ALONE, "marker": "o", "linewidth": 0.9, "label": "declined, own design run"}
+    declined = {"color": ALONE, "marker": "o", "linewidth": 0.9, "label": "own design run"}
     style.legend(fig, [followed, declined | {"markerfacecolor": "white", "linestyle": ":"}])

@@ -33,9 +33,10 @@ def paths(together: History, alone: History | None = None, problems: Mapping[str
     return _strips(groups)
 
 
-def ran(history: History, site: str) -> list[Trial]:
-    """The site's trials that were run in a round."""
-    return [t for t in history.of(site) if t.round is not None and t.status in (Status.COMPLETE, Status.FAILED)]
+def ran(history: History, site: str | None = None) -> list[Trial]:
+    """The trials that were run in a round, of the site or of all."""
+    trials = history.trials if site is None else history.of(site)
+    return [t for t in trials if t.round is not None and t.status in (Status.COMPLETE, Status.FAILED)]
 
 
 def _maps(groups: Sequence[tuple[History, str]], problems: Mapping[str, Problem]) -> Figure:
@@ -59,7 +60,7 @@ def _path(ax: Axes, history: History, site: str, colour: str, dots: Array, taken
     """The designs, and the numbers of some rounds where there is room for them."""
     trials = ran(history, site)
     points = terrain.natural_points(history.study.space, [tuple(trial.x) for trial in trials])
-    ax.scatter(points[:, 0], points[:, 1], s=SIZES[colour], color=colour, linewidths=0, zorder=4, clip_on=False)
+    _dots(ax, points, trials, colour, s=SIZES[colour], zorder=4, clip_on=False)
     room = LABELS
     for k in sorted(range(len(trials)), key=lambda k: (k % 4 != 0, k)):
         label = trials[k].x + LABEL * np.where(trials[k].x < 0.9, 1, -1)
@@ -68,6 +69,14 @@ def _path(ax: Axes, history: History, site: str, colour: str, dots: Array, taken
             taken.append(label)
             room -= 1
             _index(ax, points[k], (trials[k].round or 0) + 1, colour, trials[k].x)
+
+
+def _dots(ax: Axes, points: Array, trials: Sequence[Trial], colour: str, **look: Any) -> None:
+    """Where experiments were run; hollow those that failed."""
+    has_failed = np.array([trial.status == Status.FAILED for trial in trials], dtype=bool)
+    ax.scatter(*points[~has_failed].T, color=colour, linewidths=0, **look)
+    if has_failed.any():
+        ax.scatter(*points[has_failed].T, facecolors="none", edgecolors=colour, linewidths=1.2, **look)
 
 
 def _index(ax: Axes, point: Array, number: int, colour: str, where: Array) -> None:
@@ -96,8 +105,12 @@ def _legend(fig: Figure, groups: Sequence[tuple[History, str]], has_contours: bo
         {"color": colour, "label": names[colour], "marker": "o", "linestyle": "none", "markersize": 6}
         for _, colour in reversed(groups)
     ]
-    optimum = {"color": INK, "label": "optimum", "marker": "x", "linestyle": "none", "markeredgewidth": 1.8}
-    style.legend(fig, [*entries, optimum] if has_contours else entries)
+    shape: dict[str, Any] = {"color": INK, "linestyle": "none"}
+    if any(trial.status == Status.FAILED for history, _ in groups for trial in ran(history)):
+        entries.append(shape | {"label": "failed", "marker": "o", "markersize": 6, "markerfacecolor": "none"})
+    if has_contours:
+        entries.append(shape | {"label": "optimum", "marker": "x", "markeredgewidth": 1.8})
+    style.legend(fig, entries)
 
 
 def _strips(groups: Sequence[tuple[History, str]]) -> Figure:
@@ -109,10 +122,8 @@ def _strips(groups: Sequence[tuple[History, str]]) -> Figure:
         for ax, name in zip(row, names, strict=True):
             for history, colour in groups:
                 trials = ran(history, site)
-                values = [_level(history, trial, name) for trial in trials]
-                ax.scatter(
-                    [(t.round or 0) + 1 for t in trials], values, s=0.6 * SIZES[colour], color=colour, linewidths=0
-                )
+                points = np.array([((t.round or 0) + 1, _level(history, t, name)) for t in trials]).reshape(-1, 2)
+                _dots(ax, points, trials, colour, s=0.6 * SIZES[colour])
             _scale(ax, groups[-1][0], name)
         row[0].set_ylabel(site, fontsize=style.NORMAL, color=INK)
     for ax, name in zip(axes[0], names, strict=True):

@@ -6,6 +6,7 @@ matplotlib is imported when a picture is made, so that the library does without 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -26,6 +27,7 @@ FAINT = "#DDDDDD"
 WIDTH = 9.0  # inches: what a README shows
 SMALL = 8.5  # points: ticks and notes
 NORMAL = 9.5
+NOTHING = {"label": " ", "linestyle": "none"}  # in a legend, a place that is left free
 
 
 class Curve(NamedTuple):
@@ -36,6 +38,7 @@ class Curve(NamedTuple):
     mean: Array  # (T + 1,)
     low: Array
     high: Array
+    line: str = "-"
 
 
 def figure_class() -> type[Figure]:
@@ -113,6 +116,7 @@ def draw_curves(ax: Axes, curves: Sequence[Curve]) -> None:
         look: dict[str, Any] = {
             "color": curve.colour,
             "linewidth": 2.2,
+            "linestyle": curve.line,
             "solid_capstyle": "round",
             "marker": marker(curve.mean),
         }
@@ -159,14 +163,14 @@ def spread(positions: Iterable[float], apart: float) -> list[float]:
     return moved
 
 
-def legend(fig: Figure, entries: Sequence[dict[str, Any]]) -> None:
-    """One line of marks and names over the panels; an entry is what makes a Line2D."""
+def legend(fig: Figure, *lines: Sequence[dict[str, Any]]) -> None:
+    """Lines of marks and names over the panels; an entry is what makes a Line2D."""
     from matplotlib.lines import Line2D
 
-    handles = [Line2D([], [], **entry) for entry in entries]
-    fig.legend(
-        handles=handles, loc="outside upper right", ncols=len(handles), frameon=False, fontsize=NORMAL, labelcolor=INK
-    )
+    columns = list(zip_longest(*lines, fillvalue=NOTHING))  # matplotlib fills one column after the other
+    handles = [Line2D([], [], **entry) for column in columns for entry in column]
+    look: dict[str, Any] = {"frameon": False, "fontsize": NORMAL, "labelcolor": INK}
+    fig.legend(handles=handles, loc="outside upper right", ncols=len(columns), **look)
 
 
 def mean_and_band(values: Array, label: str, colour: str) -> Curve:

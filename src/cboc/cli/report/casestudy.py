@@ -23,7 +23,7 @@ from cboc.errors import CbocError
 from cboc.plots import biosensor, evidence
 from cboc.plots.biosensor.landscape import Landscape
 from cboc.plots.evidence.look import look
-from cboc.problems.biosensor.labs import SPACE, Worth
+from cboc.problems.biosensor.labs import FASTEST, FEWEST, LABS, SPACE, UNIT, Worth
 from cboc.problems.biosensor.sensor import MINUTE, Setting
 
 LEAD = (
@@ -35,9 +35,10 @@ LEAD = (
 )
 METHODS = {
     "individual": "every site alone",
-    "cboc-l": "the paper's consensus with a leader, always followed",
     "cboc": "this library's default: consensus behind a gate, best designs shared",
+    "cboc-l": "the paper's consensus with a leader, always followed, but on this library's surrogate",
 }
+SURROGATE = "this library's default, for every method; the paper's own is not run here"
 TITLES = {"paper": "The paper's sensor", "labs": "Six labs", "trouble": "Six labs in trouble"}
 CORNER, CONSTRUCTED = "the optimum is a known corner", "constructed"
 CAUTION = {
@@ -49,7 +50,10 @@ CAUTION = {
     "five fails.",
 }
 SAME = 4  # digits of a share in which equals agree
-FIG_8 = "The paper's Fig. 8 and its like: the best outcome so far, the mean over sites."
+FIG_8 = (
+    "The paper's Fig. 8 and its like: the best outcome so far, the mean over sites. "
+    "Bands are 95 % intervals over seeds."
+)
 
 
 @dataclass(frozen=True)
@@ -93,16 +97,18 @@ def content(directory: Path, say: Callable[[str], None]) -> tuple[str, str, list
 
 
 def _sheet(sheet: Sheet) -> Html:
+    """Methods by the names that they have in the pictures."""
+    rows = [(look(method).name, *numbers) for method, *numbers in sheet.rows]
     return together(
         element("h3", sheet.title),
-        table(sheet.columns, sheet.rows),
+        table(sheet.columns, rows, is_numeric=True),
         *(paragraph(note, class_="note") for note in sheet.notes),
     )
 
 
 def _methods(accounts: Iterable[Account]) -> Html:
     present = {account.job.method for account in accounts}
-    return facts({name: meaning for name, meaning in METHODS.items() if name in present})
+    return facts({look(name).name: meaning for name, meaning in METHODS.items() if name in present})
 
 
 def _setup(setup: str, groups: Mapping[str, Sequence[Account]], say: Callable[[str], None]) -> Html:
@@ -118,11 +124,46 @@ def _setup(setup: str, groups: Mapping[str, Sequence[Account]], say: Callable[[s
     return section(
         TITLES[setup],
         paragraph(f"{CAUTION[setup]} {_finding(setup, groups)}"),
+        *([_labs(setup)] if is_constructed else []),
         _designs(found),
         picture(biosensor.designs(one, ground), paths, paths),
         *_best(max(found, key=lambda each: each.share)),
         label=CONSTRUCTED if is_constructed else CORNER,
     )
+
+
+def _labs(setup: str) -> Html:
+    """How the labs differ, and where their optima are."""
+    head = ["", "H [mm]", "D [µm²/s]", "k_on [1/µM/s]", "k_off [10⁻³/s]", "stock [nM]", "price"]
+    head += ["inflow* [mm/s]", "pulse* [min]", "value*"]
+    rows = [
+        [
+            _who(setup, site),
+            f"{lab.height:.2f}",
+            f"{1e12 * lab.diffusivity:.0f}",
+            f"{1e-3 * lab.binding:.1f}",
+            f"{1e3 * lab.release:.1f}",
+            f"{lab.stock:.2f}",
+            f"{1e3 * UNIT * lab.price:.2f}",
+            f"{1e3 * lab.best[0]:.2f}",
+            f"{lab.best[1]:.2f}",
+            f"{1e3 * best:.3f}",
+        ]
+        for site, (lab, best) in enumerate(zip(LABS, optima(setup), strict=True))
+    ]
+    slow = " and ".join(_who(setup, site) for site in SETUPS[setup].slow)
+    note = (
+        "How the labs differ. H: the channel's height. D, k_on, k_off: diffusion, binding and release. Stock: the "
+        f"strongest sample that there is. Price: what an inflow of {1e3 * FASTEST:g} mm/s costs, in thousandths of "
+        "coverage, as the value is. *: at the lab's optimum, where the receptors are at their fewest, "
+        f"{1e9 * FEWEST:g} nmol/m²."
+    )
+    absent = f" Every second round only: {slow}." if slow else ""
+    return together(table(head, rows, is_numeric=True), paragraph(note + absent, class_="note"))
+
+
+def _who(setup: str, site: int) -> str:
+    return f"{'lab' if SETUPS[setup].is_constructed else 'site'} {site + 1}"
 
 
 def _finding(setup: str, groups: Mapping[str, Sequence[Account]]) -> str:
@@ -135,8 +176,8 @@ def _finding(setup: str, groups: Mapping[str, Sequence[Account]]) -> str:
     clear = way.seeds > 1 and abs(way.difference) > way.margin
     verdict = "a clear difference" if clear else "not a clear difference"
     return (
-        f"Together (cboc) minus alone, in {unit}: {end.difference:+.3f} at the end, {way.difference:+.3f} in the mean "
-        f"over the rounds ({many(way.seeds, 'seed')}); the latter is {verdict}."
+        f"Together ({look('cboc').name}) minus alone, in {unit}: {end.difference:+.3f} at the end, "
+        f"{way.difference:+.3f} in the mean over the rounds ({many(way.seeds, 'seed')}); the latter is {verdict}."
     )
 
 
@@ -153,8 +194,8 @@ def _designs(found: Sequence[Found]) -> Html:
     head = ["best found by", "method", "seed", "round", "inflow [mm/s]", "receptors [nmol/m²]", "pulse [min]"]
     rows = [
         [
-            f"{'lab' if SETUPS[each.account.job.setup].is_constructed else 'site'} {each.site + 1}",
-            each.account.job.method,
+            _who(each.account.job.setup, each.site),
+            look(each.account.job.method).name,
             each.account.job.seed,
             max(0, each.number - INITIAL + 1),
             f"{1e3 * each.design['inflow']:.3f}",
@@ -179,7 +220,7 @@ def _best(found: Found) -> tuple[Html, Html]:
     assert isinstance(worth, Worth)
     setting = Setting(design["inflow"], design["receptors"], design["pulse"] * MINUTE)
     passage = biosensor.record(setting, worth.sensor, worth.numerics)
-    who = f"The best design found ({look(job.method).name}, seed {job.seed}, site {found.site + 1})"
+    who = f"The best design found ({look(job.method).name}, seed {job.seed}, {_who(job.setup, found.site)})"
     field = f"{who}: the concentration in the channel, and in the thin layer above the sensor that binding depletes."
     coverage = f"{who}: how much of the sensor is covered, over time and along it."
     return picture(biosensor.field(passage), field, field), picture(biosensor.coverage(passage), coverage, coverage)
@@ -195,6 +236,7 @@ def _made(results: Results[Any, Account], accounts: Sequence[Account]) -> Html:
         {
             "commands": element("code", "; ".join(commands)),
             **{f"seeds, {setup}": ", ".join(map(str, some)) for setup, some in seeds.items()},
+            "surrogate": SURROGATE,
             "simulations": sum(int(np.isfinite(account.outcomes).sum()) for account in accounts),
             "CPU time": f"{cpu / 60:.0f} min",
             "begun with": ", ".join(f"{name} {value}" for name, value in begun.items()),

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TextIO
 
 import typer
 
 from cboc.cli.notes import notes
+from cboc.cli.report.html import Html
 from cboc.cli.report.page import page
 from cboc.cli.run import RECORD
 from cboc.errors import CbocError
 from cboc.plots import style
 
 RESULTS = "biosensor.jsonl"
+
+Content = Callable[[Path, Callable[[str], None]], tuple[str, str, Sequence[Html]]]
 
 
 def report(
@@ -32,23 +36,42 @@ def report(
     """
     style.figure_class()  # is there matplotlib? Better asked before the work
     target = out or directory / "report.html"
-    with notes.status("reading") as status:
-        text = _text(directory, lambda what: status.update(what))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(text, encoding="utf-8")
+    content = _content(directory)
+    with _draft(target) as file, notes.status("reading") as status:
+        file.write(page(*content(directory, lambda what: status.update(what))))
     typer.echo(target)
 
 
-def _text(directory: Path, say: Callable[[str], None]) -> str:
+@contextmanager
+def _draft(target: Path) -> Iterator[TextIO]:
+    """A file that takes the target's place when it is whole; a place that cannot be written is refused at once."""
+    if target.is_dir():
+        raise CbocError(f"{target} is a directory; give --out the name of a file, such as {target / 'report.html'}.")
+    if target.exists() and not target.is_file():  # a device or a pipe is written to, never replaced
+        with target.open("w", encoding="utf-8") as file:
+            yield file
+        return
+    place = target.resolve()  # a link stays one
+    place.parent.mkdir(parents=True, exist_ok=True)
+    draft = place.with_name(f"{place.name}.part")
+    try:
+        with draft.open("w", encoding="utf-8") as file:
+            yield file
+        draft.replace(place)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _content(directory: Path) -> Content:
     """Each kind is loaded only when it is met: the case study needs the extra `fem`."""
     if (directory / RECORD).exists():
         from cboc.cli.report import study
 
-        return page(*study.content(directory, say))
+        return study.content
     if (directory / RESULTS).exists():
         from cboc.cli.report import casestudy
 
-        return page(*casestudy.content(directory, say))
+        return casestudy.content
     raise CbocError(
         f"{directory} holds neither a run of `cboc simulate` ({RECORD}) nor results of `cboc bench biosensor` "
         f"({RESULTS}); give a directory that does."

@@ -26,6 +26,7 @@ figure + figure, .scroll + figure, figure + .scroll, .facts + p, .facts + .scrol
 figure img { display: block; width: 100%; min-width: 38rem; height: auto; background: #fff; border-radius: 6px; }
 figcaption { color: var(--quiet); font-size: .9rem; margin-top: .4rem; }
 .scroll + .note { margin-top: .6rem; }
+tbody td { white-space: nowrap; }
 h2 .pill { margin-left: .5rem; font-weight: 500; }
 @media print {
   :root { color-scheme: light; }
@@ -33,6 +34,7 @@ h2 .pill { margin-left: .5rem; font-weight: 500; }
   main { max-width: none; padding: 0; }
   .card { border: 0; padding: 0; margin-bottom: 1.5rem; }
   .scroll { overflow: visible; }
+  tbody td { white-space: normal; }
   figure img { min-width: 0; }
   table { font-size: .75rem; }
   h2 { break-after: avoid; }
@@ -69,10 +71,12 @@ def paragraph(text: object, **attributes: str) -> Html:
     return element("p", text, **attributes)
 
 
-def table(columns: Sequence[str], rows: Sequence[Sequence[object]]) -> Html:
-    """The first column is names; numbers stand on the right."""
+def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, is_numeric: bool = False) -> Html:
+    """The first column is names; numbers stand on the right: all the others, or those that look like numbers."""
     cells = [[str(cell) for cell in row] for row in rows]
-    is_number = [k > 0 and any(row[k] and row[k][0] in NUMERIC for row in cells) for k in range(len(columns))]
+    is_number = [
+        k > 0 and (is_numeric or any(row[k] and row[k][0] in NUMERIC for row in cells)) for k in range(len(columns))
+    ]
 
     def line(tags: Sequence[str], texts: Sequence[str]) -> Html:
         looks = [{"class_": "number"} if number else {} for number in is_number]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -14,31 +15,50 @@ from cboc.cli.report.page import facts, paragraph, picture, section, table
 from cboc.cli.run import ALONE, TOGETHER, Run
 from cboc.cli.show import Row, cell, columns, many
 from cboc.cli.simulate import results
+from cboc.history import History
 from cboc.plots.terrain import label
+from cboc.trial import Status
 
 SHOWN = {
-    Kind.PROGRESS: ("Progress", "The best so far against rounds, together in colour and alone in grey."),
+    Kind.PROGRESS: ("Progress", "The best so far against rounds."),
     Kind.GAIN: ("Gains", "What each site has from working together: bars to the right are gains, to the left losses."),
     Kind.PATHS: ("Where the sites went", "The designs that each site ran, of the first seed."),
-    Kind.MOVES: ("From proposed to agreed", "How far the group drew each site from its own proposal, first seed."),
-    Kind.MATRIX: ("Who listened to whom", "The weights W(t) of the first seed, from sharing to independence."),
+    Kind.MOVES: (
+        "From proposed to agreed",
+        "From each site's own proposal to what the group agreed on, and which of the two it ran, first seed.",
+    ),
+    Kind.MATRIX: (
+        "The weights that were agreed",
+        "W(t) of the first seed, a row for each site. A site that worked alone or declined the agreed design did not "
+        "use its row: it ran its own proposal, whose weight is then 1.",
+    ),
 }
+BEST = "The best of all seeds. Round 0: before the first round. (cboc best and cboc export count rounds from 0.)"
+COLOURS = "Together in colour, alone in grey."
+
+Ways = Mapping[str, Sequence[History]]  # together, and alone where that was run
 
 
 def content(directory: Path, say: Callable[[str], None]) -> tuple[str, str, list[Html]]:
     """Title, lead and sections."""
     run = Run(directory)
     rows = results(run)
+    ways = {how: histories for how in (TOGETHER, ALONE) if (histories := run.histories(how))}
     drawn = []
-    for kind, (title, caption) in SHOWN.items():
+    for kind, (title, words) in SHOWN.items():
         if not lack(run, kind):
             say(f"drawing: {kind}")
+            caption = f"{words} {COLOURS}" if ALONE in ways and kind in (Kind.PROGRESS, Kind.PATHS) else words
             drawn.append(section(title, picture(PICTURES[kind](run), f"{title}. {caption}", caption)))
     sections = [
-        section("Together against alone", _rows(rows), paragraph(_meaning(run), class_="note")),
-        section("Best designs", _best(run), paragraph("The best of all seeds.", class_="note")),
+        section(
+            "Together against alone" if ALONE in ways else "What came out",
+            _rows(_with_failures(rows, ways)),
+            paragraph(_meaning(ways), class_="note"),
+        ),
+        section("Best designs", _best(run), paragraph(BEST, class_="note")),
         *drawn,
-        section("How it was made", _made(run)),
+        section("How it was made", _made(run, ways)),
     ]
     return f"{run.study.name}: report", _lead(run, rows), sections
 
@@ -57,19 +77,46 @@ def _lead(run: Run, rows: Sequence[Row]) -> str:
     )
 
 
-def _meaning(run: Run) -> str:
-    if not run.histories(ALONE):
-        return "The best outcome, and the rounds until it was found. Means over seeds."
+def _with_failures(rows: Sequence[Row], ways: Ways) -> Sequence[Row]:
+    """How many experiments of each site failed, of how many, for each way of working; left out if none did."""
+    if not _failures(ways)[0]:
+        return rows
+    heads = {how: f"failed {how}" if ALONE in ways else "failed" for how in ways}
+    return [
+        {**row, **{heads[how]: "{} of {}".format(*_failures({how: ways[how]}, row["site"])) for how in ways}}
+        for row in rows
+    ]
+
+
+def _failures(ways: Ways, site: str | None = None) -> tuple[int, int]:
+    """How many experiments failed and how many were run, of the site or of all."""
+    trials = (trial for histories in ways.values() for history in histories for trial in history.trials)
+    count = Counter(trial.status for trial in trials if site in (None, trial.site))
+    return count[Status.FAILED], count[Status.FAILED] + count[Status.COMPLETE]
+
+
+def _meaning(ways: Ways) -> str:
+    failed = " Failed: experiments without an outcome, over all seeds." if _failures(ways)[0] else ""
+    if ALONE not in ways:
+        return f"The best outcome, and the rounds until it was found. Means over seeds.{failed}"
     return (
         "Means over seeds. Gain: positive where together is better; ±: its standard error. Rounds: how many together "
-        "needs to be where working alone ends, and how many alone needs for that."
+        f"needs to be where working alone ends, and how many alone needs for that.{failed}"
     )
 
 
 def _best(run: Run) -> Html:
-    """The rows of `cboc best`, parameters with their units."""
+    """The rows of `cboc best`, parameters with their units and rounds as in the pictures."""
     space = run.study.space
-    return _rows([{_named(space, name): value for name, value in row.items()} for row in best_rows(run)])
+    rows = best_rows(run)
+    if "round" not in space.names:
+        rows = [{**row, "round": _number(row["round"])} for row in rows]
+    return _rows([{_named(space, name): value for name, value in row.items()} for row in rows])
+
+
+def _number(round: int | None) -> int:
+    """The first round is 1, and 0 what was before it."""
+    return 0 if round is None else round + 1
 
 
 def _named(space: Any, name: str) -> str:
@@ -81,13 +128,15 @@ def _rows(rows: Sequence[Row]) -> Html:
     return table(names, [[cell(row.get(name)) for name in names] for row in rows])
 
 
-def _made(run: Run) -> Html:
+def _made(run: Run, ways: Ways) -> Html:
     study, record = run.study, run.record
     seeds = {how: run.seeds(how) for how in (TOGETHER, ALONE) if run.seeds(how)}
-    agreed = study.agreement()
+    agreed, (failed, ran) = study.agreement(), _failures(ways)
+    alone = "" if ALONE in seeds else " --no-alone"
     return facts(
         {
-            "command": element("code", f"cboc simulate STUDY.toml --seeds {len(seeds[TOGETHER])}"),
+            "command": element("code", f"cboc simulate STUDY.toml --seeds {len(seeds[TOGETHER])}{alone}"),
+            "experiments": f"{ran}, of which {failed or 'none'} failed",
             "rule": agreed["rule"] if isinstance(agreed["rule"], str) else "a fixed matrix",
             "best designs shared": "yes" if study.shares_best else "no",
             **{f"seeds, {how}": ", ".join(map(str, some)) for how, some in seeds.items()},

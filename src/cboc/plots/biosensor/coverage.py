@@ -9,7 +9,7 @@ import numpy as np
 from cboc.plots import style
 from cboc.plots.biosensor.passage import Passage
 from cboc.plots.style import FAINT, INK, TOGETHER
-from cboc.problems.biosensor.sensor import MILLI
+from cboc.problems.biosensor.sensor import DELAY, MILLI
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,9 +35,9 @@ def draw_time(ax: Axes, passage: Passage) -> None:
     t = np.linspace(0.0, passage.times[-1], 400)
     inlet = np.array([sample.at(moment, width) for moment in t]) / sample.strongest(width)
     ax.fill_between(t, 0.0, HUMP * top * inlet, color=FAINT, linewidth=0)
-    middle = t[int(np.argmax(inlet))]
+    limit = ",\nlimited by stock" if sample.strongest(width) == sample.stock else ""
     look: dict[str, Any] = {"fontsize": style.SMALL, "color": style.ALONE, "ha": "center", "va": "bottom"}
-    ax.text(middle, (HUMP + 0.02) * top, "sample\nat the inlet", **look)
+    ax.text(DELAY * width, (HUMP + 0.02) * top, f"sample\nat the inlet{limit}", **look)
     ax.plot(passage.times, THOUSAND * passage.mean, color=INK, linewidth=2.2)
     ax.plot(response.at, top, marker="o", color=TOGETHER, markersize=7, zorder=5)
     ax.annotate(

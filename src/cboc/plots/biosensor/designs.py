@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cboc.arrays import Array
+from cboc.arrays import Array, Mask
 from cboc.bench.casestudy import INITIAL, SETUPS, Account
 from cboc.plots import style
 from cboc.plots.biosensor.landscape import FINE, PAIRS, Landscape
@@ -27,7 +27,8 @@ FRAME = 0.05  # of a range, shown around the box
 def designs(accounts: Mapping[str, Account], landscape: Landscape | None = None) -> Figure:
     """A row for each method's account of one seed, a column for each pair of parameters.
 
-    Dots are experiments; a line goes from the best initial design through the best so far to the best found.
+    Dots are the experiments of rounds, hollow where they failed; a line goes from the best initial design through the
+    best so far to the best found.
     """
     setup = next(iter(accounts.values())).job.setup
     optima = np.array([_unit(problem.optimisers[0]) for problem in SETUPS[setup].problems()])
@@ -39,8 +40,19 @@ def designs(accounts: Mapping[str, Account], landscape: Landscape | None = None)
                 best = _path(ax, pair, account, site, {"color": look(method).colour, "marker": marker})
                 _mark(ax, pair, best, optimum)
         style.title(row[0], look(method).name)
-    _legend(fig, landscape is not None)
+    has_failures = any(_failed(account).any() for account in accounts.values())
+    _legend(fig, _names(setup), has_failures=has_failures, has_contours=landscape is not None)
     return fig
+
+
+def _names(setup: str) -> list[str]:
+    noun = "lab" if SETUPS[setup].is_constructed else "site"
+    return [f"{noun} {k + 1}" for k in range(SETUPS[setup].sites)]
+
+
+def _failed(account: Account) -> Mask:  # (K, n + T)
+    """Where a site ran a design and got nothing; an absent one ran none."""
+    return np.isnan(account.outcomes) & ~np.isnan(account.designs).any(axis=2)
 
 
 def _frame(ax: Axes, pair: tuple[int, int], landscape: Landscape | None) -> None:
@@ -70,8 +82,10 @@ def _path(ax: Axes, pair: tuple[int, int], account: Account, site: int, look: di
     """The site's experiments and its best so far; where that ends."""
     X, y = account.designs[site], np.where(np.isnan(account.outcomes[site]), -np.inf, account.outcomes[site])
     best = [int(np.argmax(y[:n])) for n in range(INITIAL, len(y) + 1)]  # after the initial designs and every round
-    ran_x, ran_y = _points(X[INITIAL:], pair)
-    ax.scatter(ran_x, ran_y, s=14, alpha=0.6, linewidths=0, zorder=3, **look)
+    has_failed, is_of_round = _failed(account)[site], np.arange(len(X)) >= INITIAL
+    ax.scatter(*_points(X[is_of_round & ~has_failed], pair), s=14, alpha=0.6, linewidths=0, zorder=3, **look)
+    edge = {"facecolors": "none", "edgecolors": look["color"], "marker": look["marker"]}
+    ax.scatter(*_points(X[is_of_round & has_failed], pair), s=11, linewidths=0.8, zorder=3, **edge)
     x, y = _points(X[best], pair)
     ax.plot(x, y, color=look["color"], linewidth=1.3, zorder=4)
     hollow = look | {"markerfacecolor": "white", "markersize": 6, "zorder": 5}
@@ -85,7 +99,7 @@ def _mark(ax: Axes, pair: tuple[int, int], best: Array, optimum: Array) -> None:
     """The optimum, and by a dotted line how far from it the site ended."""
     x, y = _points(np.array([best, optimum]), pair)
     ax.plot(x, y, color=INK, linewidth=1.0, linestyle=":", zorder=5)
-    ax.plot(x[1], y[1], marker="x", color=INK, markersize=9, markeredgewidth=1.6, linestyle="none", zorder=5)
+    ax.plot(x[1], y[1], marker="x", color=INK, markersize=9, markeredgewidth=1.6, linestyle="none", zorder=7)
 
 
 def _points(X: Array, pair: tuple[int, int]) -> tuple[Array, Array]:
@@ -95,18 +109,20 @@ def _points(X: Array, pair: tuple[int, int]) -> tuple[Array, Array]:
     return x, y
 
 
-def _legend(fig: Figure, has_contours: bool) -> None:
-    shape = {"marker": "o", "color": INK, "linestyle": "none"}
-    marks: list[dict[str, Any]] = [
+def _legend(fig: Figure, names: Sequence[str], *, has_failures: bool, has_contours: bool) -> None:
+    shape: dict[str, Any] = {"marker": "o", "color": INK, "linestyle": "none"}
+    marks = [
         shape | {"label": "best initial design", "markerfacecolor": "white", "markersize": 6},
         shape | {"label": "best found", "markersize": 7},
-        shape | {"label": "experiment", "markersize": 4, "alpha": 0.6},
+        shape | {"label": "experiment of a round", "markersize": 4, "alpha": 0.6},
+        shape | {"label": "failed", "markersize": 3.5, "markerfacecolor": "none", "markeredgewidth": 0.8},
         shape | {"label": "optimum", "marker": "x", "markersize": 7, "markeredgewidth": 1.8},
     ]
-    style.legend(fig, marks)
+    shapes = [shape | {"label": name, "marker": mark} for name, mark in zip(names, MARKERS, strict=False)]
+    style.legend(fig, shapes, [mark for mark in marks if has_failures or mark["label"] != "failed"])
     contours = "; contours: θ_max × 10³ on the plane through the optimum" if has_contours else ""
     fig.supxlabel(
-        f"a shape for each site; lines: its best design so far; dotted: from there to its optimum{contours}",
+        f"lines: a site's best design so far; dotted: from there to its optimum{contours}",
         fontsize=style.SMALL,
         color=INK,
     )

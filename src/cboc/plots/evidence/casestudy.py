@@ -9,9 +9,10 @@ import numpy as np
 
 from cboc.bench.casesheet import shown
 from cboc.bench.casestudy import SETUPS, Account, by_method, optima
+from cboc.metrics import margin
 from cboc.plots import style
 from cboc.plots.evidence.look import error_name, look, over_seeds
-from cboc.plots.style import ALONE, INK
+from cboc.plots.style import INK, Curve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -22,10 +23,11 @@ TITLES = {
     "labs": "6 labs, constructed",
     "trouble": "the same, some slow, some failing",
 }
+REACH = 0.5  # of the range of the means, how far bands are shown beyond: those of two seeds have no end
 
 
 def casestudy(accounts: Sequence[Account]) -> Figure:
-    """A panel for each setup; dashed: what there is to reach."""
+    """A panel for each setup; dotted: what there is to reach."""
     setups = [setup for setup in SETUPS if by_method(accounts, setup)]
     fig, axes = style.figure(3.9, 1, len(setups))
     counts: set[int] = set()
@@ -35,20 +37,32 @@ def casestudy(accounts: Sequence[Account]) -> Figure:
         counts |= {len(group) for group in groups.values()}
         methods |= dict.fromkeys(groups)
         _panel(ax, setup, groups)
-    style.legend(fig, [{"color": look(m).colour, "linewidth": 2.2, "label": look(m).name} for m in methods])
-    note = f"mean over sites; {error_name(counts, 'bands')}; dashed: the optimum"
+    looks = [{"color": look(m).colour, "linestyle": look(m).line, "label": look(m).name} for m in methods]
+    style.legend(fig, [{"linewidth": 2.2, **each} for each in looks])
+    note = f"mean over sites; {error_name(counts, 'bands', '95 % interval')}; dotted: the optimum"
     fig.supxlabel(note, fontsize=style.SMALL, color=INK)
     return fig
 
 
 def _panel(ax: Axes, setup: str, groups: dict[str, list[Account]]) -> None:
     is_constructed = SETUPS[setup].is_constructed
-    curves = [
-        over_seeds(np.array([shown(setup, account).mean(axis=0) for account in group]), method, look(method).colour)
-        for method, group in groups.items()
-    ]
+    optimum = 100.0 if is_constructed else 1e3 * optima(setup)[0]
+    curves = [_curve(setup, method, group) for method, group in groups.items()]
     style.draw_curves(ax, curves)
-    ax.axhline(100.0 if is_constructed else 1e3 * optima(setup)[0], color=ALONE, linewidth=0.9, linestyle="--")
+    ax.axhline(optimum, color=INK, linewidth=1.1, linestyle=":")
+    _limit(ax, [optimum, *(value for curve in curves for value in curve.mean)])
     style.title(ax, TITLES[setup])
     style.whole_rounds(ax, SETUPS[setup].rounds)
     style.axis_labels(ax, "round", "% of the lab's optimum" if is_constructed else "largest coverage θ_max × 10³")
+
+
+def _curve(setup: str, method: str, group: Sequence[Account]) -> Curve:
+    values = np.array([shown(setup, account).mean(axis=0) for account in group])  # (seeds, T + 1)
+    return over_seeds(values, method, look(method).colour, margin)._replace(line=look(method).line)
+
+
+def _limit(ax: Axes, values: Sequence[float]) -> None:
+    """All of these are seen, and of the bands as much as leaves them legible."""
+    (bottom, top), low, high = ax.get_ylim(), min(values), max(values)
+    reach = REACH * (high - low)
+    ax.set_ylim(max(bottom, low - reach), min(top, high + reach))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,14 +19,15 @@ class Look(NamedTuple):
     """How a method is drawn."""
 
     name: str
-    colour: str  # most of them from the palette of Okabe and Ito
+    colour: str  # most of them from the palette of Okabe and Ito; no two look alike, whatever colours a reader sees
     marker: str
+    line: str = "-"
 
 
 LOOKS = {
     "individual": Look("Individual", ALONE, "o"),
     "cboc": Look("CBOC, our default", TOGETHER, "P"),
-    "cboc-l": Look("CBOC-L", "#A6611A", "D"),
+    "cboc-l": Look("CBOC-L", "#332288", "D", "--"),
     "cboc-u": Look("CBOC-U", "#E69F00", "s"),
     "cboc-u-gated": Look("CBOC-U, gated", "#0072B2", "o"),
     "gated": Look("CBOC-U, gated", "#0072B2", "o"),
@@ -47,9 +48,9 @@ def tint(colour: str, share: float) -> str:
     return "#" + "".join(f"{round(255 - share * (255 - channel)):02x}" for channel in channels)
 
 
-def over_seeds(values: Array, label: str, colour: str) -> Curve:
-    """Mean and standard error of (seeds, T); one seed has no band."""
-    mean, error = values.mean(axis=0), np.nan_to_num(standard_error(values))
+def over_seeds(values: Array, label: str, colour: str, band: Callable[[Array], Array] = standard_error) -> Curve:
+    """Mean of (seeds, T) and the band to either side; one seed has none."""
+    mean, error = values.mean(axis=0), np.nan_to_num(band(values))
     return Curve(label, colour, mean, mean - error, mean + error)
 
 
@@ -61,11 +62,11 @@ def seeds_name(counts: set[int]) -> str:
     return f"{high} {'seed' if high == 1 else 'seeds'}" if low == high else f"{low} to {high} seeds"
 
 
-def error_name(counts: set[int], drawn: str) -> str:
+def error_name(counts: set[int], drawn: str, band: str = "standard error") -> str:
     """What the bands or bars are; one seed has none."""
     if max(counts, default=0) < 2:
         return f"{seeds_name(counts)}, hence no {drawn}"
-    return f"{drawn}: standard error over {seeds_name(counts)}"
+    return f"{drawn}: {band} over {seeds_name(counts)}"
 
 
 def settle(positions: Sequence[float], apart: float, low: float = 0.0, high: float = 1.0) -> Array:
