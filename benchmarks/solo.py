@@ -24,6 +24,7 @@ from pathlib import Path
 import numpy as np
 
 from cboc import Dataset, Ledger, Site, Study
+from cboc.metrics import paired
 from cboc.problems.synthetic import problem as named
 from cboc.strategy import Bayesian, Strategy
 from cboc.surrogate.fitting import Model
@@ -121,14 +122,12 @@ def report(rows: list[dict[str, object]], problems: tuple[str, ...], seeds: rang
             for measure, value in measures.items():
                 mine = np.array([value(curves[optimiser, name, seed]) for seed in seeds])
                 theirs = np.array([value(curves["botorch", name, seed]) for seed in seeds])
-                difference, error = (mine - theirs).mean(), (mine - theirs).std(ddof=1) / np.sqrt(len(seeds))
-                below += difference < -error
-                above += difference > 0
-                print(
-                    f"{name:12} {measure:10} {mine.mean():8.4f} {theirs.mean():8.4f} {difference:+11.4f} {error:7.4f}"
-                )
-        count = 2 * len(problems)
-        print(f"below by more than one standard error: {below} of {count}; above: {above} of {count}")
+                pair = paired(mine, theirs)
+                low, high = pair.interval
+                above, below = above + (low > 0.0), below + (high < 0.0)
+                means = f"{mine.mean():8.4f} {theirs.mean():8.4f}"
+                print(f"{name:12} {measure:10} {means} {pair.difference:+11.4f} {pair.error:7.4f}")
+        print(f"95 % intervals of the difference: {above} of {2 * len(problems)} above zero, {below} below")
 
 
 def main() -> None:
