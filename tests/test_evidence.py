@@ -2,9 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from cboc.bench import report, tuning
+from cboc.bench.casesheet import case_sheets
+from cboc.bench.casestudy import SETUPS, Account, Attempt
 from cboc.bench.engines import engine
 from cboc.bench.job import Row, work
 from cboc.bench.methods import METHODS
@@ -14,6 +17,7 @@ from cboc.bench.sheet import Writing, write
 from cboc.bench.summary import Summary
 from cboc.bench.theory import RULES, Course
 from cboc.bench.theory import SCENARIOS as SCENARIOS_OF_THEORY
+from cboc.problems.biosensor.labs import SPACE
 
 EVIDENCE = Path(__file__).parents[1] / "evidence"
 
@@ -61,3 +65,20 @@ def test_every_rival_has_the_settings_that_its_grid_chose():
             cells = [summary.cell(scenario, "default", f"{name}: {knobs}") for scenario in tuning.SCENARIOS]
             areas[knobs] = sum(cell.area.mean for cell in cells)
         assert METHODS[name] == grid[max(areas, key=areas.get)]
+
+
+def test_the_case_studys_table_follows_from_its_runs():
+    accounts = sorted(Results(EVIDENCE / "biosensor", Account, "biosensor").rows.values(), key=lambda one: one.job)
+    for writing in Writing:
+        written = (EVIDENCE / f"biosensor/biosensor.{writing}").read_text(encoding="utf-8")
+        assert written == write(case_sheets(accounts), writing)
+
+
+@pytest.mark.parametrize("setup", ["paper", "labs"])
+def test_a_simulation_of_the_case_study_gives_the_same_again(setup):
+    rows = Results(EVIDENCE / "biosensor", Account, "biosensor").rows.values()
+    account = next(one for one in rows if one.job == Attempt(setup, "cboc", 1))
+    for site, number in ((0, 0), (1, -1)):
+        x = SPACE.from_unit(account.designs[site, number])
+        y = SETUPS[setup].problems()[site].function(np.array([[x[name] for name in SPACE.names]]))[0]
+        assert y == pytest.approx(account.outcomes[site, number], rel=1e-6)
