@@ -178,11 +178,17 @@ def visits(round: Round, ratio: float) -> Array:
     return X
 
 
-def guided(round: Round, guide: Guide, ratio: float | None = None, doubtful: float = 0.1) -> Array:
+def guided(
+    round: Round,
+    guide: Guide,
+    ratio: float | None = None,
+    doubtful: float = 0.1,
+    contradicted: float | None = None,
+) -> Array:
     """The chosen one, and what it is without its parts.
 
-    `ratio` is that of the gate on the mix where there is evidence, `doubtful` where there is none; None or above 1: no
-    mixing.
+    `ratio` is that of the gate on the mix where there is evidence, `doubtful` where there is none, `contradicted` (as
+    `doubtful` unless given) where the site's own outcomes do not agree; None or above 1: no mixing.
     """
     counsels = [
         guide(utility, round.data[k], round.others(k), round.progress) if round.t else Counsel(utility, False)
@@ -193,7 +199,9 @@ def guided(round: Round, guide: Guide, ratio: float | None = None, doubtful: flo
         return own
     designs = round.matrix() @ own
     for k, counsel in enumerate(counsels):
-        asked, value = ratio if counsel.is_shared else doubtful, counsel.utility
+        is_contradicted = contradicted is not None and counsel.agreement < guide.agreement
+        asked = ratio if counsel.is_shared else contradicted if is_contradicted else doubtful
+        value = counsel.utility
         if asked > 1.0 or value(designs[k][None])[0] < value(own[k][None])[0] + log(asked):
             designs[k] = own[k]
     return designs
@@ -278,6 +286,11 @@ CANDIDATES: dict[str, Candidate] = {
     "by evidence and agreement": partial(guided, guide=replace(PLAIN, agreement=0.0), ratio=0.1, doubtful=NEVER),
     "by evidence, agreement 0.3": partial(guided, guide=replace(PLAIN, agreement=0.3), ratio=0.1, doubtful=NEVER),
     "chosen": partial(guided, guide=Guide(), ratio=0.1, doubtful=NEVER),
+    "chosen, doubtful 0.1": partial(guided, guide=Guide(), ratio=0.1, doubtful=0.1),
+    "chosen, doubtful 0.5": partial(guided, guide=Guide(), ratio=0.1, doubtful=0.5),
+    "chosen, doubtful 0.5 if not contradicted": partial(
+        guided, guide=Guide(), ratio=0.1, doubtful=0.5, contradicted=NEVER
+    ),
 }
 
 
