@@ -37,7 +37,7 @@ from cboc.data import Dataset
 from cboc.metrics import standard_error
 from cboc.strategy import Situation, default
 from cboc.surrogate.gp import GP
-from cboc.utility.guide import Counsel, Guide
+from cboc.utility.guide import TOGETHER, Counsel, Guide
 from cboc.utility.guided import Guided
 from cboc.utility.improvement import LogEI
 from cboc.utility.maximise import maximise_all
@@ -191,7 +191,7 @@ def guided(
     `doubtful` unless given) where the site's own outcomes do not agree; None or above 1: no mixing.
     """
     counsels = [
-        guide(utility, round.data[k], round.others(k), round.progress) if round.t else Counsel(utility, False)
+        guide(utility, round.data[k], round.others(k), round.progress) if round.t else Counsel(utility, doubtful)
         for k, utility in enumerate(round.utilities)
     ]
     own = round.maximise([counsel.utility for counsel in counsels])
@@ -200,7 +200,7 @@ def guided(
     designs = round.matrix() @ own
     for k, counsel in enumerate(counsels):
         is_contradicted = contradicted is not None and counsel.agreement < guide.agreement
-        asked = ratio if counsel.is_shared else contradicted if is_contradicted else doubtful
+        asked = ratio if counsel.keeps == TOGETHER else contradicted if is_contradicted else doubtful
         value = counsel.utility
         if asked > 1.0 or value(designs[k][None])[0] < value(own[k][None])[0] + log(asked):
             designs[k] = own[k]

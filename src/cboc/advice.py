@@ -73,9 +73,14 @@ def _sentence(counsel: Counsel | None, agreement: float | None) -> str:
     if counsel is None:
         return (
             "Nothing to judge by yet: no best design of another site is known. Take part; until there is evidence you "
-            "run your own optimum."
+            "run a mix only if it keeps much of what your own optimum promises."
         )
-    if counsel.is_shared:
+    if counsel.is_in_doubt:
+        return (
+            "In doubt: the sites' best designs do not lie together. Go on; until they do you run a mix only if it "
+            "keeps much of what your own optimum promises."
+        )
+    if not counsel.is_alone:
         confirmed = "your own outcomes confirm it" if agreement is not None else "you have hardly been there"
         return f"Go on together: the sites' best designs lie together, and {confirmed}."
     if agreement is not None and agreement < 0.0:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, replace
-from math import exp, isnan
+from math import exp, isnan, log
 from typing import Any, cast
 from zlib import crc32
 
@@ -32,7 +32,7 @@ from cboc.strategy import Situation, Strategy, default
 from cboc.study import Study
 from cboc.threads import one_thread
 from cboc.trial import Decision, Status, Trial
-from cboc.utility.guide import Counsel, Guide, GuideLike
+from cboc.utility.guide import ALONE, TOGETHER, Counsel, Guide, GuideLike
 from cboc.utility.maximise import maximise_all
 from cboc.utility.utility import Utility
 
@@ -94,7 +94,7 @@ class Site:
         self._check(wanted)
         self.initial = max(0, wanted - len(self.data))
         self.log = Logbook(name, study.space, self.data, trials, save)
-        self._utility: tuple[int, Utility] | None = None  # of the proposal with this number
+        self._counselled: tuple[int, Counsel] | None = None  # for the proposal with this number
         self._thought: tuple[int, Thought] | None = None  # of the logbook's revision with this number
 
     def _check(self, initial: object) -> None:
@@ -245,22 +245,24 @@ class Site:
         memory = next((t.warm_start for t in reversed(self.trials[:number]) if t.warm_start is not None), None)
         return Situation(self.dataset, self.study.space, self.log.pending(number), memory)
 
-    def _build(self, number: int) -> Utility:
-        """The utility behind trial `number`; rebuilt after a restart."""
-        if self._utility is None or self._utility[0] != number:
+    def _build(self, number: int) -> Counsel:
+        """What trial `number` was chosen by; rebuilt after a restart."""
+        if self._counselled is None or self._counselled[0] != number:
             utility = self.strategy(self._situation(number), self._rng(number))
-            self._utility = (number, self._counsel(utility, number).utility)
-        return self._utility[1]
+            self._counselled = (number, self._counsel(utility, number))
+        return self._counselled[1]
 
     def _counsel(self, utility: Utility, number: int) -> Counsel:
         """What the guide makes of the others' best designs, as they were when the last round closed."""
-        earlier = self.trials[:number]
-        others = next((t.others for t in reversed(earlier) if t.others is not None), None)
         utility = self._checked("strategy", utility)
-        if not others or not len(self.dataset):
-            return Counsel(utility, is_shared=not self.study.shares_best)
+        if not self.study.shares_best:
+            return Counsel(utility, TOGETHER)
+        if not len(self.dataset):
+            return Counsel(utility, ALONE)
+        earlier, D = self.trials[:number], self.study.space.dimension
+        others = next((t.others for t in reversed(earlier) if t.others is not None), ())
         progress = sum(t.round is not None for t in earlier) / self.study.budget(self.name)
-        counsel = self.guide(utility, self.dataset, np.array(others), progress)
+        counsel = self.guide(utility, self.dataset, np.array(others).reshape(-1, D), progress)
         if not isinstance(counsel, Counsel):
             raise CbocError(f"the guide of site '{self.name}' has to return a Counsel; {counsel!r} is none.")
         self._checked("guide", counsel.utility)
@@ -340,25 +342,22 @@ class Site:
 
     def _decide(self, trial: Trial, agreed: Array, worth: float) -> Decision:
         """By the gate, which compares what the proposal was chosen by: the utility and what the others add to it."""
-        if self.study.shares_best and trial.pull is None:
-            return Decision.ALONE
-        own = cast(float, trial.log_worth)
-        if trial.pull:
-            own += trial.pull
-            worth += self._pull(trial, agreed)
-        return Decision.FOLLOWED if self.gate(worth, own) else Decision.DECLINED
-
-    def _pull(self, trial: Trial, x: Array) -> float:
-        """What the others add at a design, as it looked when the trial was proposed."""
-        with one_thread():
-            return _pull(self._build(trial.number), x)
+        own, keeps = cast(float, trial.log_worth), TOGETHER
+        if self.study.shares_best:
+            if trial.pull is None:
+                return Decision.ALONE
+            with one_thread():
+                counsel = self._build(trial.number)
+                own, worth, keeps = own + trial.pull, worth + _pull(counsel.utility, agreed), counsel.keeps
+        is_enough = keeps == TOGETHER or worth >= own + log(keeps)
+        return Decision.FOLLOWED if is_enough and self.gate(worth, own) else Decision.DECLINED
 
     def _worth(self, trial: Trial, x: Array) -> float:
         """log utility of a design, as it looked when the trial was proposed."""
         if not self._has_data:
             return cast(float, trial.log_worth)
         with one_thread():
-            return float(self._build(trial.number).log_worth(x[None])[0])
+            return float(self._build(trial.number).utility.log_worth(x[None])[0])
 
     # ------------------------------------------------------------------------------------------------- telling
 
@@ -435,7 +434,7 @@ def _think_alike(sites: list[Site]) -> list[Thought]:
         utilities = [first.strategy(situations[0], rngs[0])]
     counsels = [site._counsel(utility, len(site.trials)) for site, utility in zip(sites, utilities, strict=True)]
     for site, counsel in zip(sites, counsels, strict=True):
-        site._utility = (len(site.trials), counsel.utility)
+        site._counselled = (len(site.trials), counsel)
     found = maximise_all([counsel.utility for counsel in counsels], space, rngs)
     is_guided = bool(first.study.shares_best)
     return [_thought(counsel, x, is_guided) for counsel, (x, _) in zip(counsels, found, strict=True)]
@@ -450,7 +449,7 @@ def _thought(counsel: Counsel, x: Array, is_guided: bool) -> Thought:
         return thought
     return replace(
         thought,
-        pull=_pull(utility, x) if counsel.is_shared else None,
+        pull=None if counsel.is_alone else _pull(utility, x),
         evidence=counsel.evidence,
         agreement=None if isnan(counsel.agreement) else counsel.agreement,
     )

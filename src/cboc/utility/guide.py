@@ -6,13 +6,17 @@
 
 Evidence is about the group, agreement about the site: an outlier among sites that have much in common sees the evidence
 of the others, and its own outcomes contradict it. Neither leaves the site.
+
+    evidence, no contradiction    together: drawn to the others, and mixes as far as the gate lets
+    no evidence (yet)             in doubt: not drawn, and mixes only what keeps much of the own utility
+    evidence and contradiction    alone
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import isfinite, nan
+from math import inf, isfinite, nan
 
 import numpy as np
 
@@ -29,18 +33,30 @@ NEAR = 0.5  # nats: where l is above, a design is where the others are
 TRIED = 2  # designs near them, before the own outcomes can contradict
 
 
+TOGETHER, ALONE = 0.0, inf  # what a mix has to keep of the utility, beside what the gate asks for
+
+
 @dataclass(frozen=True)
 class Counsel:
-    """What a guide says: the utility to go by, and whether this round is shared."""
+    """What a guide says: the utility to go by, and how much of it a mix has to keep to be followed in this round."""
 
     utility: Utility  # with `bonus` where it is drawn
-    is_shared: bool
+    keeps: float = TOGETHER  # a share, from 0; above 1: no mix is followed
     evidence: float | None = None  # nats; None: nothing to judge by
     agreement: float = nan  # NaN: not tried yet
 
+    @property
+    def is_alone(self) -> bool:
+        return self.keeps > 1.0
+
+    @property
+    def is_in_doubt(self) -> bool:
+        return TOGETHER < self.keeps <= 1.0
+
 
 GuideLike = Callable[[Utility, Dataset, Array, float], Counsel]
-"""A site's utility, its own data, the best designs of the others (m, D), the share of its budget spent -> counsel."""
+"""A site's utility, its own data, the best designs of the others (m, D), the share of its budget spent -> counsel. In the
+first round m is 0."""
 
 
 @dataclass(frozen=True)
@@ -50,11 +66,12 @@ class Guide:
     weight: float = 1.0
     fade: float = 0.1  # of the site's budget, after which the weight is halved
     most: float = 4.0  # c, nats
-    least: float = 4.0  # nats of evidence, else the site works alone; by chance they are there in 1 case of 40
-    agreement: float = 0.0  # likewise
+    least: float = 4.0  # nats of evidence, else the site is in doubt; by chance they are there in 1 case of 40
+    doubt: float = 0.5  # of the utility, which a mix has to keep then; above 1: none is followed
+    agreement: float = 0.0  # at least, where there is evidence, else the site works alone
 
     def __post_init__(self) -> None:
-        for name in ("weight", "fade", "most", "least", "agreement"):
+        for name in ("weight", "fade", "most", "least", "doubt", "agreement"):
             value = getattr(self, name)
             least = -1.0 if name == "agreement" else 0.0
             if not isinstance(value, int | float) or not isfinite(value) or value < least:
@@ -64,16 +81,20 @@ class Guide:
 
     def __call__(self, utility: Utility, data: Dataset, others: Array, progress: float) -> Counsel:
         """For a site with these data of its own, to which the best designs of the others (m, D) are known."""
-        where = locate(data.best.x, others) if len(others) else None
+        if not len(others):
+            return Counsel(utility, self.doubt)
+        where = locate(data.best.x, others)
         if where is None:
-            return Counsel(utility, is_shared=False, evidence=0.0)
+            return Counsel(utility, self.doubt, evidence=0.0)
         agreement = agree(where, data)
-        if where.evidence < self.least or agreement < self.agreement:
-            return Counsel(utility, False, where.evidence, agreement)
+        if where.evidence < self.least:
+            return Counsel(utility, self.doubt, where.evidence, agreement)
+        if agreement < self.agreement:
+            return Counsel(utility, ALONE, where.evidence, agreement)
         weight = self.weight / (1.0 + progress / self.fade)
         if weight > 0.0 and isinstance(utility, LogEI | NoisyEI):
             utility = Guided(utility, where, weight, self.most)
-        return Counsel(utility, True, where.evidence, agreement)
+        return Counsel(utility, TOGETHER, where.evidence, agreement)
 
 
 def agree(where: Whereabouts, data: Dataset) -> float:
