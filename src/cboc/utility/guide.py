@@ -55,8 +55,9 @@ class Counsel:
 
 
 GuideLike = Callable[[Utility, Dataset, Array, float], Counsel]
-"""A site's utility, its own data, the best designs of the others (m, D), the share of its budget spent -> counsel. In the
-first round m is 0."""
+"""A site's utility, its own data, the best designs of the others (m, D), the share of its budget spent -> counsel.
+
+In the first round m is 0."""
 
 
 @dataclass(frozen=True)
