@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from cboc.bench.casestudy import INITIAL, SETUPS, Account, Attempt, Setup, optima
+from cboc.bench.casestudy import INITIAL, SETUPS, Account, Attempt, Setup
 from cboc.bench.results import EDITION, libraries
 from cboc.cli.app import app
 from cboc.cli.run import Run
@@ -83,12 +83,10 @@ def results_page(results):
     """On a coarse mesh, the landscape made up."""
     lines = np.linspace(0.0, 1.0, 4)
     ground = Landscape(lines, {pair: np.add.outer(lines, lines) for pair in PAIRS})
-    optima.cache_clear()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Setup, "problems", lambda setup: [biosensor(COARSE)] * setup.sites)
         patch.setattr(draw, "landscape", lambda **_: ground)
         _call("report", results, "--out", results / "pages" / "case.html")
-    optima.cache_clear()
     return results / "pages" / "case.html"
 
 

@@ -12,7 +12,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -52,6 +51,12 @@ class Setup:
 
         numerics = Numerics(self.fineness)
         return labs(numerics) if self.is_constructed else [biosensor(numerics)] * self.sites
+
+    @property
+    def names(self) -> list[str]:
+        """Of the sites, in tables and pictures."""
+        noun = "lab" if self.is_constructed else "site"
+        return [f"{noun} {k + 1}" for k in range(self.sites)]
 
     @property
     def attendance(self) -> Mask | None:
@@ -166,9 +171,8 @@ def _case(setup: Setup, seed: int) -> Case:
     return begin(setup.problems(), INITIAL, setup.rounds, seed, default(), setup.attendance, setup.failing)
 
 
-@lru_cache
 def optima(setup: str) -> tuple[float, ...]:
-    """The best outcome that each site could have."""
+    """The best outcome that each site could have; the simulator remembers."""
     return tuple(problem.optimum for problem in SETUPS[setup].problems())
 
 

@@ -69,6 +69,11 @@ class Found:
         return SPACE.from_unit(self.account.designs[self.site, self.number])
 
     @property
+    def name(self) -> str:
+        """Of the site."""
+        return SETUPS[self.account.job.setup].names[self.site]
+
+    @property
     def outcome(self) -> float:
         return float(self.account.outcomes[self.site, self.number])
 
@@ -134,11 +139,12 @@ def _setup(setup: str, groups: Mapping[str, Sequence[Account]], say: Callable[[s
 
 def _labs(setup: str) -> Html:
     """How the labs differ, and where their optima are."""
+    names = SETUPS[setup].names
     head = ["", "H [mm]", "D [µm²/s]", "k_on [1/µM/s]", "k_off [10⁻³/s]", "stock [nM]", "price"]
     head += ["inflow* [mm/s]", "pulse* [min]", "value*"]
     rows = [
         [
-            _who(setup, site),
+            name,
             f"{lab.height:.2f}",
             f"{1e12 * lab.diffusivity:.0f}",
             f"{1e-3 * lab.binding:.1f}",
@@ -149,9 +155,9 @@ def _labs(setup: str) -> Html:
             f"{lab.best[1]:.2f}",
             f"{1e3 * best:.3f}",
         ]
-        for site, (lab, best) in enumerate(zip(LABS, optima(setup), strict=True))
+        for name, lab, best in zip(names, LABS, optima(setup), strict=True)
     ]
-    slow = " and ".join(_who(setup, site) for site in SETUPS[setup].slow)
+    slow = " and ".join(names[site] for site in SETUPS[setup].slow)
     note = (
         "How the labs differ. H: the channel's height. D, k_on, k_off: diffusion, binding and release. Stock: the "
         f"strongest sample that there is. Price: what an inflow of {1e3 * FASTEST:g} mm/s costs, in thousandths of "
@@ -160,10 +166,6 @@ def _labs(setup: str) -> Html:
     )
     absent = f" Every second round only: {slow}." if slow else ""
     return together(table(head, rows, is_numeric=True), paragraph(note + absent, class_="note"))
-
-
-def _who(setup: str, site: int) -> str:
-    return f"{'lab' if SETUPS[setup].is_constructed else 'site'} {site + 1}"
 
 
 def _finding(setup: str, groups: Mapping[str, Sequence[Account]]) -> str:
@@ -194,7 +196,7 @@ def _designs(found: Sequence[Found]) -> Html:
     head = ["best found by", "method", "seed", "round", "inflow [mm/s]", "receptors [nmol/m²]", "pulse [min]"]
     rows = [
         [
-            _who(each.account.job.setup, each.site),
+            each.name,
             look(each.account.job.method).name,
             each.account.job.seed,
             max(0, each.number - INITIAL + 1),
@@ -220,7 +222,7 @@ def _best(found: Found) -> tuple[Html, Html]:
     assert isinstance(worth, Worth)
     setting = Setting(design["inflow"], design["receptors"], design["pulse"] * MINUTE)
     passage = biosensor.record(setting, worth.sensor, worth.numerics)
-    who = f"The best design found ({look(job.method).name}, seed {job.seed}, {_who(job.setup, found.site)})"
+    who = f"The best design found ({look(job.method).name}, seed {job.seed}, {found.name})"
     field = f"{who}: the concentration in the channel, and in the thin layer above the sensor that binding depletes."
     coverage = f"{who}: how much of the sensor is covered, over time and along it."
     return picture(biosensor.field(passage), field, field), picture(biosensor.coverage(passage), coverage, coverage)

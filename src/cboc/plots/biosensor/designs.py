@@ -41,13 +41,8 @@ def designs(accounts: Mapping[str, Account], landscape: Landscape | None = None)
                 _mark(ax, pair, best, optimum)
         style.title(row[0], look(method).name)
     has_failures = any(_failed(account).any() for account in accounts.values())
-    _legend(fig, _names(setup), has_failures=has_failures, has_contours=landscape is not None)
+    _legend(fig, SETUPS[setup].names, has_failures=has_failures, has_contours=landscape is not None)
     return fig
-
-
-def _names(setup: str) -> list[str]:
-    noun = "lab" if SETUPS[setup].is_constructed else "site"
-    return [f"{noun} {k + 1}" for k in range(SETUPS[setup].sites)]
 
 
 def _failed(account: Account) -> Mask:  # (K, n + T)
