@@ -37,15 +37,15 @@ from cboc.data import Dataset
 from cboc.metrics import standard_error
 from cboc.strategy import Situation, default
 from cboc.surrogate.gp import GP
-from cboc.utility.guide import TOGETHER, Counsel, Guide
+from cboc.utility.guide import ALONE, Guide
 from cboc.utility.guided import Guided
 from cboc.utility.improvement import LogEI
 from cboc.utility.maximise import maximise_all
 
 RESULTS = Path(__file__).parent / "results" / "mechanisms.jsonl"
 SEEDS = range(1000, 1003)
-NEVER = 2.0  # a gate's ratio that none passes
-PLAIN = Guide(least=2.0, agreement=-1.0)  # goes by some evidence, whatever the own outcomes say
+PLAIN = Guide(least=2.0, doubt=0.1, agreement=-1.0)  # goes by some evidence, whatever the own outcomes say
+EVIDENT = replace(PLAIN, doubt=ALONE)  # and mixes only then
 SCENARIOS = {
     "Levy-2": Scenario("levy-2", 10, is_displaced=True),
     "Branin": Scenario("branin", 10),
@@ -178,20 +178,11 @@ def visits(round: Round, ratio: float) -> Array:
     return X
 
 
-def guided(
-    round: Round,
-    guide: Guide,
-    ratio: float | None = None,
-    doubtful: float = 0.1,
-    contradicted: float | None = None,
-) -> Array:
-    """The chosen one, and what it is without its parts.
-
-    `ratio` is that of the gate on the mix where there is evidence, `doubtful` where there is none, `contradicted` (as
-    `doubtful` unless given) where the site's own outcomes do not agree; None or above 1: no mixing.
-    """
+def guided(round: Round, guide: Guide, ratio: float | None = None) -> Array:
+    """The chosen one, and what it is without its parts: drawn to the others, and the mix behind a gate, if any."""
+    known = slice(None) if round.t else slice(0)
     counsels = [
-        guide(utility, round.data[k], round.others(k), round.progress) if round.t else Counsel(utility, doubtful)
+        guide(utility, round.data[k], round.others(k)[known], round.progress)
         for k, utility in enumerate(round.utilities)
     ]
     own = round.maximise([counsel.utility for counsel in counsels])
@@ -199,10 +190,8 @@ def guided(
         return own
     designs = round.matrix() @ own
     for k, counsel in enumerate(counsels):
-        is_contradicted = contradicted is not None and counsel.agreement < guide.agreement
-        asked = ratio if counsel.keeps == TOGETHER else contradicted if is_contradicted else doubtful
-        value = counsel.utility
-        if asked > 1.0 or value(designs[k][None])[0] < value(own[k][None])[0] + log(asked):
+        value, asked = counsel.utility, max(ratio, counsel.keeps)
+        if value(designs[k][None])[0] < value(own[k][None])[0] + log(asked):
             designs[k] = own[k]
     return designs
 
@@ -273,24 +262,21 @@ CANDIDATES: dict[str, Candidate] = {
     "covariates, mix": partial(covariates, ratio=0.1),
     "guide": partial(guided, guide=PLAIN),
     "guide, mix": partial(guided, guide=PLAIN, ratio=0.1),
-    "guide, mix, doubtful 0.5": partial(guided, guide=PLAIN, ratio=0.1, doubtful=0.5),
-    "guide, mix by evidence": partial(guided, guide=PLAIN, ratio=0.1, doubtful=NEVER),
-    "by evidence, gate 0.5": partial(guided, guide=PLAIN, ratio=0.5, doubtful=NEVER),
-    "by evidence, weight 0.5": partial(guided, guide=replace(PLAIN, weight=0.5), ratio=0.1, doubtful=NEVER),
-    "by evidence, weight 2": partial(guided, guide=replace(PLAIN, weight=2.0), ratio=0.1, doubtful=NEVER),
-    "by evidence, most 2": partial(guided, guide=replace(PLAIN, most=2.0), ratio=0.1, doubtful=NEVER),
-    "by evidence, most 8": partial(guided, guide=replace(PLAIN, most=8.0), ratio=0.1, doubtful=NEVER),
-    "by evidence, least 0": partial(guided, guide=replace(PLAIN, least=0.0), ratio=0.1, doubtful=NEVER),
-    "by evidence, least 4": partial(guided, guide=replace(PLAIN, least=4.0), ratio=0.1, doubtful=NEVER),
-    "by evidence, fade 0.3": partial(guided, guide=replace(PLAIN, fade=0.3), ratio=0.1, doubtful=NEVER),
-    "by evidence and agreement": partial(guided, guide=replace(PLAIN, agreement=0.0), ratio=0.1, doubtful=NEVER),
-    "by evidence, agreement 0.3": partial(guided, guide=replace(PLAIN, agreement=0.3), ratio=0.1, doubtful=NEVER),
-    "chosen": partial(guided, guide=Guide(), ratio=0.1, doubtful=NEVER),
-    "chosen, doubtful 0.1": partial(guided, guide=Guide(), ratio=0.1, doubtful=0.1),
-    "chosen, doubtful 0.5": partial(guided, guide=Guide(), ratio=0.1, doubtful=0.5),
-    "chosen, doubtful 0.5 if not contradicted": partial(
-        guided, guide=Guide(), ratio=0.1, doubtful=0.5, contradicted=NEVER
-    ),
+    "guide, mix, doubt 0.5": partial(guided, guide=replace(PLAIN, doubt=0.5), ratio=0.1),
+    "by evidence": partial(guided, guide=EVIDENT, ratio=0.1),
+    "by evidence, gate 0.5": partial(guided, guide=EVIDENT, ratio=0.5),
+    "by evidence, weight 0.5": partial(guided, guide=replace(EVIDENT, weight=0.5), ratio=0.1),
+    "by evidence, weight 2": partial(guided, guide=replace(EVIDENT, weight=2.0), ratio=0.1),
+    "by evidence, most 2": partial(guided, guide=replace(EVIDENT, most=2.0), ratio=0.1),
+    "by evidence, most 8": partial(guided, guide=replace(EVIDENT, most=8.0), ratio=0.1),
+    "by evidence, fade 0.3": partial(guided, guide=replace(EVIDENT, fade=0.3), ratio=0.1),
+    "by evidence, least 0": partial(guided, guide=replace(EVIDENT, least=0.0), ratio=0.1),
+    "by evidence, least 4": partial(guided, guide=replace(EVIDENT, least=4.0), ratio=0.1),
+    "by evidence, agreement 0": partial(guided, guide=replace(EVIDENT, agreement=0.0), ratio=0.1),
+    "by evidence, agreement 0.3": partial(guided, guide=replace(EVIDENT, agreement=0.3), ratio=0.1),
+    "chosen, no mix in doubt": partial(guided, guide=Guide(doubt=ALONE), ratio=0.1),
+    "chosen, doubt 0.1": partial(guided, guide=Guide(doubt=0.1), ratio=0.1),
+    "chosen": partial(guided, guide=Guide(), ratio=0.1),
 }
 
 
@@ -357,7 +343,7 @@ def main() -> None:
     if not asked.show:
         done = {(row["candidate"], row["scenario"], row["seed"]) for row in kept()}
         names = asked.candidate or list(CANDIDATES)
-        tasks = [Task(name, scenario, seed) for seed in SEEDS for scenario in SCENARIOS for name in names]
+        tasks = [Task(name, scenario, seed) for name in names for scenario in SCENARIOS for seed in SEEDS]
         tasks = [task for task in tasks if (task.candidate, task.scenario, task.seed) not in done]
         with bar(len(tasks)) as advance, RESULTS.open("a", encoding="utf-8") as file:
             for task, row in engine("local", asked.workers)(work, tasks):

@@ -4,6 +4,7 @@ import pytest
 from cboc import Ledger, Site, Study
 from cboc.advice import Count, advise
 from cboc.trial import Decision, Status, Trial
+from cboc.utility.guide import ALONE, Guide
 
 SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
 STUDY = Study(SPACE, ("x", "y", "z"), 30)
@@ -39,7 +40,7 @@ def around(centre, count=8, spread=0.1):
     [
         (None, 0.5, "Nothing to judge by yet"),
         (around(0.5), 0.5, "Go on together: the sites' best designs lie together, and your own outcomes confirm it"),
-        (rng(7).random((4, 2)), 0.5, "You work alone now: the sites' best designs do not lie together"),
+        (rng(7).random((4, 2)), 0.5, "In doubt: the sites' best designs do not lie together"),
         (around(np.array([0.8, 0.2])), np.array([0.1, 0.9]), "You work alone now: your own outcomes contradict"),
     ],
 )
@@ -47,10 +48,17 @@ def test_the_sentence_says_what_the_site_does(others, centre, beginning):
     asked = site(others, centre)
     advice = advise(asked)
     assert advice.sentence.startswith(beginning)
-    is_alone = not advice.sentence.startswith("Go on")
     if others is not None:
         next_one = asked._proposed_trial()
-        assert (next_one.pull is None) == is_alone and next_one.evidence == pytest.approx(advice.evidence)
+        assert (next_one.pull is None) == beginning.startswith("You work alone")
+        assert (next_one.keeps is not None) == beginning.startswith("In doubt")
+        assert next_one.evidence == pytest.approx(advice.evidence)
+
+
+def test_who_follows_no_mix_in_doubt_is_told_that_it_works_alone():
+    asked = site(rng(7).random((4, 2)))
+    asked.guide = Guide(doubt=ALONE)
+    assert advise(asked).sentence.startswith("You work alone now: the sites' best designs do not lie together")
 
 
 def test_experiments_are_counted_by_kind():

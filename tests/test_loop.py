@@ -5,7 +5,7 @@ from cboc import CbocError, ExperimentFailed, Gate, Study, simulate
 from cboc.history import Journal, read_journal
 from cboc.problems.synthetic import levy, sites_of
 from cboc.trial import Status
-from cboc.utility.guide import Guide
+from cboc.utility.guide import ALONE, Guide
 
 SITES = ("a", "b", "c")
 
@@ -61,20 +61,37 @@ def test_best_designs_are_shared_where_the_study_says_so_and_draw_the_proposals(
         for trial in rounds:
             assert len(trial.others) == len(SITES) - 1
             assert trial.best == next(t.executed for t in shared.of(site) if t.y == known[trial.number - 1])
-        assert rounds[0].pull is None  # nobody's best design is known before the first round closes
+        assert rounds[0].keeps == 0.5 and not rounds[0].pull  # nobody's best is known before the first round closes
     assert any(trial.pull for trial in shared.trials)
     assert [t.proposed for t in alone.trials] != [t.proposed for t in shared.trials]
     unguided = run(rule="identity", shares_best=True, guide=Guide(0.0))
     assert [t.proposed for t in alone.trials] == [t.proposed for t in unguided.trials]
 
 
-def test_where_nothing_seems_to_be_shared_the_sites_work_alone():
-    alone, doubtful = run(rule="identity"), run(shares_best=True, guide=Guide(least=1e9))
+def test_in_doubt_a_site_follows_what_keeps_half_of_its_utility():
+    history = run(horizon=10, shares_best=True, guide=Guide(least=1e9))
+    rounds = [trial for trial in history.trials if trial.round is not None]
+    assert {trial.decision for trial in rounds} == {"followed", "declined"} and not any(t.pull for t in rounds)
+    for trial in rounds:
+        assert (trial.decision == "followed") == (trial.log_worth_agreed >= trial.log_worth + np.log(0.5))
+    assert "in doubt, for nobody's best design is known yet" in rounds[0].explain(SITES)
+    assert "in doubt, for the sites' best designs do not lie together so far" in rounds[-1].explain(SITES)
+
+
+def test_the_gate_is_asked_in_doubt_too():
+    history = run(shares_best=True, guide=Guide(least=1e9), gate=Gate(0.999))
+    for trial in history.trials:
+        if trial.round is not None and trial.agreed != trial.proposed:
+            assert (trial.decision == "followed") == (trial.log_worth_agreed >= trial.log_worth + np.log(0.999))
+
+
+def test_who_wants_no_mix_in_doubt_works_alone():
+    alone, doubtful = run(rule="identity"), run(shares_best=True, guide=Guide(least=1e9, doubt=ALONE))
     rounds = [trial for trial in doubtful.trials if trial.round is not None]
     assert {trial.decision for trial in rounds} == {"alone"} and any(t.agreed != t.proposed for t in rounds)
     assert [t.executed for t in doubtful.trials] == [t.executed for t in alone.trials]
-    assert "nobody's best design is known yet" in rounds[0].explain(SITES)
-    assert "do not lie together" in rounds[-1].explain(SITES)
+    assert "nothing is shared: nobody's best design is known yet" in rounds[0].explain(SITES)
+    assert "nothing is shared: the sites' best designs do not lie together" in rounds[-1].explain(SITES)
 
 
 def test_the_gate_compares_what_the_proposals_were_chosen_by():

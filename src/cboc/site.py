@@ -94,7 +94,7 @@ class Site:
         self._check(wanted)
         self.initial = max(0, wanted - len(self.data))
         self.log = Logbook(name, study.space, self.data, trials, save)
-        self._counselled: tuple[int, Counsel] | None = None  # for the proposal with this number
+        self._utility: tuple[int, Utility] | None = None  # of the proposal with this number
         self._thought: tuple[int, Thought] | None = None  # of the logbook's revision with this number
 
     def _check(self, initial: object) -> None:
@@ -233,6 +233,7 @@ class Site:
                 proposed=tuple(x.tolist()),
                 log_worth=thought.log_worth,
                 pull=thought.pull,
+                keeps=thought.keeps,
                 evidence=thought.evidence,
                 agreement=thought.agreement,
                 best=tuple(self.best.x.tolist()) if self.study.shares_best and len(self.dataset) else None,
@@ -245,12 +246,12 @@ class Site:
         memory = next((t.warm_start for t in reversed(self.trials[:number]) if t.warm_start is not None), None)
         return Situation(self.dataset, self.study.space, self.log.pending(number), memory)
 
-    def _build(self, number: int) -> Counsel:
-        """What trial `number` was chosen by; rebuilt after a restart."""
-        if self._counselled is None or self._counselled[0] != number:
+    def _build(self, number: int) -> Utility:
+        """The utility behind trial `number`; rebuilt after a restart."""
+        if self._utility is None or self._utility[0] != number:
             utility = self.strategy(self._situation(number), self._rng(number))
-            self._counselled = (number, self._counsel(utility, number))
-        return self._counselled[1]
+            self._utility = (number, self._counsel(utility, number).utility)
+        return self._utility[1]
 
     def _counsel(self, utility: Utility, number: int) -> Counsel:
         """What the guide makes of the others' best designs, as they were when the last round closed."""
@@ -341,23 +342,30 @@ class Site:
         )
 
     def _decide(self, trial: Trial, agreed: Array, worth: float) -> Decision:
-        """By the gate, which compares what the proposal was chosen by: the utility and what the others add to it."""
-        own, keeps = cast(float, trial.log_worth), TOGETHER
-        if self.study.shares_best:
-            if trial.pull is None:
-                return Decision.ALONE
-            with one_thread():
-                counsel = self._build(trial.number)
-                own, worth, keeps = own + trial.pull, worth + _pull(counsel.utility, agreed), counsel.keeps
-        is_enough = keeps == TOGETHER or worth >= own + log(keeps)
+        """By the gate, which compares what the proposal was chosen by: the utility and what the others add to it.
+
+        In doubt the mix has to keep what the guide asks for, too.
+        """
+        if self.study.shares_best and trial.pull is None:
+            return Decision.ALONE
+        own = cast(float, trial.log_worth)
+        if trial.pull is not None:
+            own += trial.pull
+            worth += self._pull(trial, agreed)
+        is_enough = trial.keeps is None or worth >= own + log(trial.keeps)
         return Decision.FOLLOWED if is_enough and self.gate(worth, own) else Decision.DECLINED
+
+    def _pull(self, trial: Trial, x: Array) -> float:
+        """What the others add at a design, as it looked when the trial was proposed."""
+        with one_thread():
+            return _pull(self._build(trial.number), x)
 
     def _worth(self, trial: Trial, x: Array) -> float:
         """log utility of a design, as it looked when the trial was proposed."""
         if not self._has_data:
             return cast(float, trial.log_worth)
         with one_thread():
-            return float(self._build(trial.number).utility.log_worth(x[None])[0])
+            return float(self._build(trial.number).log_worth(x[None])[0])
 
     # ------------------------------------------------------------------------------------------------- telling
 
@@ -394,6 +402,7 @@ class Thought:
     log_worth: float
     memory: tuple[float, ...] | None = None  # of the strategy
     pull: float | None = None  # of the others; None: it works alone
+    keeps: float | None = None  # what a mix has to keep of the utility, while in doubt
     evidence: float | None = None
     agreement: float | None = None
 
@@ -434,7 +443,7 @@ def _think_alike(sites: list[Site]) -> list[Thought]:
         utilities = [first.strategy(situations[0], rngs[0])]
     counsels = [site._counsel(utility, len(site.trials)) for site, utility in zip(sites, utilities, strict=True)]
     for site, counsel in zip(sites, counsels, strict=True):
-        site._counselled = (len(site.trials), counsel)
+        site._utility = (len(site.trials), counsel.utility)
     found = maximise_all([counsel.utility for counsel in counsels], space, rngs)
     is_guided = bool(first.study.shares_best)
     return [_thought(counsel, x, is_guided) for counsel, (x, _) in zip(counsels, found, strict=True)]
@@ -450,6 +459,7 @@ def _thought(counsel: Counsel, x: Array, is_guided: bool) -> Thought:
     return replace(
         thought,
         pull=None if counsel.is_alone else _pull(utility, x),
+        keeps=counsel.keeps if counsel.is_in_doubt else None,
         evidence=counsel.evidence,
         agreement=None if isnan(counsel.agreement) else counsel.agreement,
     )

@@ -31,7 +31,7 @@ class Decision(StrEnum):
     FOLLOWED = "followed"  # the agreed design, accepted by the gate
     DECLINED = "declined"  # the gate preferred the own proposal
     SOLO = "solo"  # the own proposal: the others could not be reached
-    ALONE = "alone"  # the own proposal: the sites' best designs do not lie together, so that there is nothing to share
+    ALONE = "alone"  # the own proposal: the own outcomes contradict the others' best designs
 
 
 Point = tuple[float, ...]
@@ -56,6 +56,7 @@ class Trial:
     log_worth_agreed: float | None = None
     best: Point | None = None  # the site's best design so far, where the study shares it
     pull: float | None = None  # by which the others' best designs drew the proposal, in nats; None: it works alone
+    keeps: float | None = None  # in doubt: the share of the own utility that a mix has to keep to be followed
     evidence: float | None = None  # that these lie together, in nats
     agreement: float | None = None  # of the site's own outcomes with that, from -1 to 1; None: not tried yet
     others: tuple[Point, ...] | None = None  # their best designs, as they were when the round closed
@@ -97,6 +98,8 @@ class Trial:
             parts[0] += ", drawn to where the others' best designs lie"
         if self.leader is not None:
             parts.append("you lead" if self.leader == self.site else f"leader {self.leader}")
+        if self.keeps is not None:
+            parts.append(f"in doubt, for {self._reason}")
         if self.decision == Decision.DECLINED:
             parts.append("declined by your gate, so this is your own optimum")
         elif self.agreed != self.proposed:
@@ -105,7 +108,7 @@ class Trial:
 
     @property
     def _reason(self) -> str:
-        """Why a site works alone in a study that shares best designs."""
+        """Why a site is in doubt or alone in a study that shares best designs."""
         if self.evidence is None:
             return "nobody's best design is known yet"
         if self.agreement is not None and self.agreement < 0.0:

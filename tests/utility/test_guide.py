@@ -7,7 +7,7 @@ from cboc.data import Dataset
 from cboc.errors import CbocError
 from cboc.surrogate.fitting import fit
 from cboc.utility.confidence import UCB
-from cboc.utility.guide import Guide, agree, rank_correlation
+from cboc.utility.guide import ALONE, TOGETHER, Counsel, Guide, agree, rank_correlation
 from cboc.utility.guided import Guided
 from cboc.utility.improvement import EI, LogEI
 
@@ -34,7 +34,7 @@ def ask(guide=None, data=None, others=None, progress=0.0, kind=LogEI):
 
 def test_where_best_designs_lie_together_and_the_own_outcomes_agree_a_site_is_drawn():
     utility, counsel = ask()
-    assert counsel.is_shared and counsel.evidence > 2.0 and counsel.agreement > 0.5
+    assert counsel.keeps == TOGETHER and counsel.evidence > 2.0 and counsel.agreement > 0.5
     assert isinstance(counsel.utility, Guided) and counsel.utility.base is utility
 
 
@@ -42,23 +42,36 @@ def test_where_best_designs_lie_together_and_the_own_outcomes_agree_a_site_is_dr
     ("guide", "others"),
     [(Guide(), rng(7).random((5, 2))), (Guide(), np.empty((0, 2))), (Guide(least=1e9), around(0.5))],
 )
-def test_without_evidence_a_site_works_alone(guide, others):
+def test_without_evidence_a_site_is_in_doubt(guide, others):
     utility, counsel = ask(guide, others=others)
-    assert not counsel.is_shared and counsel.utility is utility and counsel.evidence < 1e9
+    assert counsel.is_in_doubt and counsel.keeps == 0.5 and counsel.utility is utility
+    assert counsel.evidence is None if not len(others) else counsel.evidence < guide.least
+
+
+def test_who_wants_no_mix_in_doubt_works_alone():
+    _, counsel = ask(Guide(doubt=ALONE), others=rng(7).random((5, 2)))
+    assert counsel.is_alone and not counsel.is_in_doubt
+    assert Counsel(counsel.utility, 1.1).is_alone and not Counsel(counsel.utility).is_alone
+
+
+@pytest.mark.parametrize("keeps", [-0.1, float("nan")])
+def test_a_counsel_refuses_a_share_that_is_none(keeps):
+    with pytest.raises(CbocError, match="a counsel's keeps is a share"):
+        Counsel(ask()[0], keeps)
 
 
 def test_an_outlier_sees_the_evidence_of_the_others_and_contradicts_it():
     data = hill(np.array([0.1, 0.9]), n=60)
     utility, counsel = ask(data=data, others=around(np.array([0.8, 0.2]), 9))
     assert counsel.evidence > 4.0 and counsel.agreement < 0.0
-    assert not counsel.is_shared and counsel.utility is utility
-    assert ask(Guide(agreement=-1.0), data, around(np.array([0.8, 0.2]), 9))[1].is_shared
+    assert counsel.is_alone and counsel.utility is utility
+    assert ask(Guide(agreement=-1.0), data, around(np.array([0.8, 0.2]), 9))[1].keeps == TOGETHER
 
 
 def test_who_has_not_been_where_the_others_are_has_nothing_to_contradict():
     far = Dataset(0.2 * rng().random((20, 2)), rng(1).random(20), direction="maximise")
     _, counsel = ask(data=far, others=around(0.9, 9))
-    assert counsel.is_shared and np.isnan(counsel.agreement)
+    assert counsel.keeps == TOGETHER and np.isnan(counsel.agreement)
 
 
 @pytest.mark.parametrize("direction", ["maximise", "minimise"])
@@ -73,7 +86,7 @@ def test_agreement_knows_the_direction(direction):
 @pytest.mark.parametrize(("weight", "kind"), [(0.0, LogEI), (1.0, EI), (1.0, UCB)])  # the last two are no logarithms
 def test_a_site_may_share_without_being_drawn(weight, kind):
     utility, counsel = ask(Guide(weight), kind=kind)
-    assert counsel.is_shared and counsel.utility is utility
+    assert counsel.keeps == TOGETHER and counsel.utility is utility
 
 
 def test_the_weight_fades():
@@ -83,7 +96,15 @@ def test_the_weight_fades():
 
 @pytest.mark.parametrize(
     "settings",
-    [{"weight": -1.0}, {"weight": float("nan")}, {"fade": 0.0}, {"most": 0}, {"least": "a"}, {"agreement": -2.0}],
+    [
+        {"weight": -1.0},
+        {"weight": float("nan")},
+        {"fade": 0.0},
+        {"most": 0},
+        {"least": "a"},
+        {"agreement": -2.0},
+        {"doubt": -0.5},
+    ],
 )
 def test_a_guide_refuses_what_makes_no_sense(settings):
     with pytest.raises(CbocError, match="a guide's"):

@@ -45,6 +45,12 @@ class Counsel:
     evidence: float | None = None  # nats; None: nothing to judge by
     agreement: float = nan  # NaN: not tried yet
 
+    def __post_init__(self) -> None:
+        if not self.keeps >= TOGETHER:
+            raise CbocError(
+                f"a counsel's keeps is a share of the utility (0: together, above 1: alone); this is {self.keeps!r}."
+            )
+
     @property
     def is_alone(self) -> bool:
         return self.keeps > 1.0
@@ -68,14 +74,15 @@ class Guide:
     fade: float = 0.1  # of the site's budget, after which the weight is halved
     most: float = 4.0  # c, nats
     least: float = 4.0  # nats of evidence, else the site is in doubt; by chance they are there in 1 case of 40
-    doubt: float = 0.5  # of the utility, which a mix has to keep then; above 1: none is followed
+    doubt: float = 0.5  # of the utility, which a mix has to keep then; ALONE: none is followed
     agreement: float = 0.0  # at least, where there is evidence, else the site works alone
 
     def __post_init__(self) -> None:
         for name in ("weight", "fade", "most", "least", "doubt", "agreement"):
             value = getattr(self, name)
             least = -1.0 if name == "agreement" else 0.0
-            if not isinstance(value, int | float) or not isfinite(value) or value < least:
+            is_finite = isinstance(value, int | float) and (isfinite(value) or name == "doubt")
+            if not is_finite or not value >= least:
                 raise CbocError(f"a guide's {name} is a number from {least:g}; this is {value!r}.")
         if not (self.fade > 0.0 and self.most > 0.0):
             raise CbocError(f"a guide's fade and most are above 0; these are {self.fade!r} and {self.most!r}.")
