@@ -191,8 +191,9 @@ def advise(
 ) -> None:
     """Should we go on together? What each site can tell from its own data and the designs that were shared.
 
-    evidence: that the sites' best designs lie together, in nats; from 4 on something is shared. agreement: the rank
-    correlation of the site's own outcomes with that, from -1 to 1; below 0 the site works alone. shared and own: its
+    evidence: that the sites' best designs lie together, in nats; from 4 on the site is drawn to them, below it is in
+    doubt and follows only what keeps half of its utility. agreement: the rank correlation of the site's own outcomes
+    with that, from -1 to 1; where there is evidence and this is below 0 the site works alone. shared and own: its
     experiments of either kind, and how many were better than all before. model: the share of its outcomes' variance
     that its surrogate predicts when they are left out one by one.
 
