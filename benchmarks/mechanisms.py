@@ -1,11 +1,11 @@
 """What else could collaboration be? Candidates beside the one that was chosen, on seeds that no table reports.
 
-    python benchmarks/mechanisms.py                     run what is missing in results/mechanisms.jsonl, then the table
-    python benchmarks/mechanisms.py --show              the table alone
+    python benchmarks/mechanisms.py                     run what is missing in results/mechanisms.jsonl, then the tables
+    python benchmarks/mechanisms.py --show              the tables alone, here and in results/mechanisms.md
     python benchmarks/mechanisms.py --candidate alone --candidate "guide, mix"
 
-All start from the same designs, have the same surrogate and share designs only. The table holds the area under the Gap
-curve minus that of working alone, and docs/decisions/collaboration.md says what was learned from it.
+All start from the same designs, have the same surrogate and share designs only. The tables hold what each brings over
+working alone, and docs/decisions/collaboration.md says what was learned from them.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from cboc.baselines.case import COIN, OWN, Case
 from cboc.bench.engines import engine
 from cboc.bench.job import Job, measure
 from cboc.bench.scenario import Kind, Scenario
+from cboc.bench.sheet import Sheet, Writing, write
 from cboc.cli.bar import bar
 from cboc.consensus.birkhoff import decompose
 from cboc.consensus.whereabouts import locate
@@ -316,21 +317,26 @@ def kept() -> Iterator[dict[str, Any]]:
         yield from (json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines())
 
 
-def table(measured: str) -> None:
-    """Mean over sites, minus alone, mean over seeds and its standard error."""
-    means = {(row["candidate"], row["scenario"], row["seed"]): float(np.mean(row[measured])) for row in kept()}
-    width = max(map(len, CANDIDATES)) + 2
-    print(f"\n{measured} - alone".ljust(width + 1) + "".join(name.rjust(19) for name in SCENARIOS))
-    for candidate in CANDIDATES:
-        line = ""
-        for scenario in SCENARIOS:
-            seeds = [s for s in SEEDS if {(candidate, scenario, s), ("alone", scenario, s)} <= means.keys()]
-            gains = [means[candidate, scenario, s] - means["alone", scenario, s] for s in seeds]
-            line += (_signed(np.array(gains)) if len(gains) > 1 else "-").rjust(19)
-        print(candidate.ljust(width) + line)
+def sheets() -> list[Sheet]:
+    """Mean over sites, minus alone: mean over seeds and its standard error."""
+    rows = {(row["candidate"], row["scenario"], row["seed"]): row for row in kept()}
+    return [
+        Sheet(
+            f"{title} minus that of working alone, seeds {SEEDS[0]} to {SEEDS[-1]}",
+            ("", *SCENARIOS),
+            tuple((name, *(_gain(rows, measured, name, scenario) for scenario in SCENARIOS)) for name in CANDIDATES),
+            ("Mean over sites and seeds, and the standard error over seeds.",),
+        )
+        for measured, title in (("area", "Area under the Gap curve"), ("final", "Final Gap"))
+    ]
 
 
-def _signed(gains: Array) -> str:
+def _gain(rows: dict[tuple[str, str, int], dict[str, Any]], measured: str, candidate: str, scenario: str) -> str:
+    pairs = [[(name, scenario, seed) for name in (candidate, "alone")] for seed in SEEDS]
+    means = np.array([[np.mean(rows[key][measured]) for key in pair] for pair in pairs if set(pair) <= rows.keys()])
+    if len(means) < 2:
+        return "–"
+    gains = means[:, 0] - means[:, 1]
     return f"{gains.mean():+.3f} ± {standard_error(gains):.3f}"
 
 
@@ -350,8 +356,8 @@ def main() -> None:
                 file.write(json.dumps(row) + "\n")
                 file.flush()
                 advance(f"{task.candidate}, {task.scenario}, seed {task.seed}", 1)
-    table("area")
-    table("final")
+    print(write(sheets(), Writing.TEXT))
+    RESULTS.with_suffix(".md").write_text(write(sheets(), Writing.MARKDOWN), encoding="utf-8")
 
 
 if __name__ == "__main__":
