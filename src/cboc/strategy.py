@@ -7,7 +7,7 @@ utilities, is asked once for all sites of a process.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -100,3 +100,13 @@ def default() -> Bayesian:
 def paper() -> Bayesian:
     """The surrogate and utility of the paper's experiments: 2023 defaults on raw inputs and outcomes, plain EI."""
     return Bayesian(utility=EI.on, model=PAPER)
+
+
+SURROGATES: dict[str, Callable[[], Bayesian]] = {"default": default, "paper": paper}
+"""Likewise."""
+
+
+def named(surrogate: str, utility: str | None = None) -> Bayesian:
+    """By these names; None: the surrogate's own utility, LogEI or, for the paper's, EI."""
+    strategy = SURROGATES[surrogate]()
+    return strategy if utility is None else replace(strategy, utility=UTILITIES[utility])

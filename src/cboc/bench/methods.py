@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import partial
 
 from cboc.baselines.case import Method
@@ -12,7 +11,7 @@ from cboc.baselines.pooled import Pooled
 from cboc.bench.tuning import GRIDS, VARIANTS
 from cboc.consensus.gate import Gate
 from cboc.errors import CbocError, did_you_mean
-from cboc.strategy import Bayesian, default, paper
+from cboc.strategy import SURROGATES, Bayesian
 from cboc.utility.guide import Guide
 from cboc.utility.thompson import Thompson
 
@@ -34,8 +33,6 @@ METHODS: dict[str, Method] = {
     "strangers-gated": partial(strangers, gate=Gate(0.1)),
     "pooled": Pooled(),
 }
-
-SURROGATES: dict[str, Callable[[], Bayesian]] = {"default": default, "paper": paper}
 
 
 def method(name: str) -> Method:

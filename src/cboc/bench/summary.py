@@ -10,10 +10,11 @@ import numpy as np
 
 from cboc.arrays import Array
 from cboc.bench.job import Row
-from cboc.bench.methods import METHODS, SURROGATES
+from cboc.bench.methods import METHODS
 from cboc.bench.scenario import Scenario
 from cboc.bench.tuning import VARIANTS
 from cboc.metrics import Paired, harm_rate, lead, paired, standard_error
+from cboc.strategy import SURROGATES
 
 ALONE, ALONE_TS = "individual", "individual-ts"
 

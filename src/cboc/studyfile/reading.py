@@ -18,7 +18,7 @@ from cboc.loop import Experiment, simulate
 from cboc.problems.problem import Problem
 from cboc.site import Site
 from cboc.space import Space
-from cboc.strategy import UTILITIES, Bayesian, Strategy, default, paper
+from cboc.strategy import SURROGATES, UTILITIES, Strategy, named
 from cboc.study import RULES, Study
 from cboc.studyfile.section import (
     AMOUNT,
@@ -38,7 +38,6 @@ from cboc.studyfile.sources import Executable, Formula, Script, Source
 from cboc.trial import Trial
 from cboc.utility.guide import Guide
 
-SURROGATES: dict[str, Callable[[], Bayesian]] = {"default": default, "paper": paper}
 STUDY_KEYS = (
     "name", "horizon", "rule", "graph", "gate", "shares_best", "guide", "initial", "seed", "quorum", "stop_below",
     "surrogate", "utility", "constraints", "deadline",
@@ -101,8 +100,7 @@ class StudyFile:
     @property
     def strategy(self) -> Strategy:
         """How the sites turn their data into a utility."""
-        strategy = SURROGATES[self.surrogate]()
-        return strategy if self.utility is None else replace(strategy, utility=UTILITIES[self.utility])
+        return named(self.surrogate, self.utility)
 
     def simulate(
         self, *, journal: str | Path | None = None, on_trial: Callable[[Trial], None] | None = None

@@ -11,7 +11,7 @@ import typer
 
 from cboc.bench import casestudy, engines, paper, theory
 from cboc.bench.job import Job, Row, knows_trouble, work
-from cboc.bench.methods import METHODS, SURROGATES
+from cboc.bench.methods import METHODS
 from cboc.bench.results import J, R, Results
 from cboc.bench.runner import Work, jobs_of, run
 from cboc.bench.scenario import Kind, Scenario, Trouble
@@ -30,6 +30,7 @@ from cboc.cli.bench.reports import (
 )
 from cboc.cli.notes import notes
 from cboc.errors import CbocError
+from cboc.strategy import SURROGATES
 
 app = typer.Typer(
     no_args_is_help=True,
