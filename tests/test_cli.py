@@ -236,6 +236,10 @@ def test_advice_is_a_row_and_a_sentence_for_every_site(finished):
     (row,) = json.loads(call("advise", directory, "--site", "b", "--format", "json").stdout)
     rounds = [trial for trial in Run(directory).history("together", 0).of("b") if trial.round is not None]
     assert row["site"] == "b" and row["shared"] + row["own"] == len(rounds) and f"b: {row['advice']}" in printed
+    assert row["best"] == pytest.approx(
+        min(trial.y for trial in Run(directory).history("together", 0).of("b")), abs=1e-3
+    )
+    assert f"By your own model you would have {row['alone']:.4g} alone by now" in printed
     assert "has the seeds 0, 1; 99 came" in sentence(call("advise", directory, "--seed", "99"))
     assert "is no site of study" in sentence(call("advise", directory, "--site", "c"))
 

@@ -1,8 +1,8 @@
 """Should a site go on collaborating? An answer from its own data and from the designs that were shared so far.
 
-What collaboration has brought a site cannot be told from within one run: what would have been is not seen, and every
-stand-in for it that was tried misled (docs/decisions/collaboration.md). What can be told is whether there is something
-to share, and whether the site's own outcomes confirm it; the rest is counted, and left to the reader.
+What collaboration has brought a site would take a run that was not made; what can be told is whether there is something
+to share, whether the site's own outcomes confirm it, and what its own surrogate says of a search alone. How far that
+can be believed is measured (docs/decisions/collaboration.md).
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from math import isnan
 
 import numpy as np
 
+from cboc.consensus.rules import Identity
 from cboc.site import Site
+from cboc.solo import Solo, play
 from cboc.strategy import Bayesian, Situation
 from cboc.surrogate.gp import GP
 from cboc.threads import one_thread
@@ -41,6 +43,7 @@ class Advice:
     agreement: float | None  # of the own outcomes with that, -1 to 1; None: it has hardly been there
     shared: Count  # mixed with the others', or drawn to where they are
     own: Count  # the rest, without the initial ones
+    solo: Solo | None  # what it would have alone by now, as far as its own surrogate can tell
     fit: float | None  # Q² of the own surrogate: the share of the outcomes' variance that it predicts, one by one
 
 
@@ -49,6 +52,8 @@ def advise(site: Site) -> Advice:
     with one_thread():
         gp = Bayesian().surrogate(Situation(site.dataset, site.study.space)) if len(site.dataset) else None
         counsel = _counsel(site, gp)
+        is_known = gp is not None and len(site.dataset) >= FEW
+        solo = play(site, gp) if gp is not None and is_known and not isinstance(site.study.rule, Identity) else None
     agreement = None if counsel is None or isnan(counsel.agreement) else counsel.agreement
     return Advice(
         site.name,
@@ -56,7 +61,8 @@ def advise(site: Site) -> Advice:
         None if counsel is None else counsel.evidence,
         agreement,
         *_counts(site),
-        gp.leave_one_out().q2 if gp is not None and len(site.dataset) >= FEW else None,
+        solo,
+        gp.leave_one_out().q2 if gp is not None and is_known else None,
     )
 
 

@@ -8,6 +8,7 @@ from cboc.cli.show import Row
 from cboc.errors import CbocError
 from cboc.network.ledger import Ledger
 from cboc.site import Site
+from cboc.strategy import named
 
 
 def advice_of(run: Run, only: str | None, seed: int | None) -> list[Advice]:
@@ -17,7 +18,8 @@ def advice_of(run: Run, only: str | None, seed: int | None) -> list[Advice]:
         raise CbocError(f"{run.directory} has the seeds {', '.join(map(str, seeds)) or 'of no run'}; {seed} came.")
     if not seeds:
         raise CbocError(f"{run.directory} holds no trials yet; cboc simulate with --resume continues it.")
-    history = run.history(TOGETHER, seeds[0] if seed is None else seed)
+    seed = seeds[0] if seed is None else seed
+    history = run.history(TOGETHER, seed)
     if only is not None:
         history.study.index(only)
     names = history.study.sites if only is None else (only,)
@@ -28,6 +30,8 @@ def advice_of(run: Run, only: str | None, seed: int | None) -> list[Advice]:
                 name,
                 Ledger(history.study),
                 direction=history.directions[name],
+                strategy=named(run.record["surrogate"], run.record["utility"]),
+                seed=seed,
                 trials=history.of(name),
             )
         )
@@ -38,6 +42,8 @@ def advice_of(run: Run, only: str | None, seed: int | None) -> list[Advice]:
 def advice_row(advice: Advice) -> Row:
     return {
         "site": advice.site,
+        "best": None if advice.solo is None else float(advice.solo.together[-1]),
+        "alone": None if advice.solo is None else float(advice.solo.alone[-1]),
         "evidence": advice.evidence,
         "agreement": advice.agreement,
         "shared": advice.shared.trials,

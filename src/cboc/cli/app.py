@@ -191,6 +191,8 @@ def advise(
 ) -> None:
     """Should we go on together? What each site can tell from its own data and the designs that were shared.
 
+    best and alone: what the site has, and what it would have alone by now, as far as its own model can tell: that takes
+    the place of the experiment, and a search alone is played on it, from the same initial designs.
     evidence: that the sites' best designs lie together, in nats; from 4 on the site is drawn to them, below it is in
     doubt and follows only what keeps half of its utility. agreement: the rank correlation of the site's own outcomes
     with that, from -1 to 1; where there is evidence and this is below 0 the site works alone. shared and own: its
@@ -205,7 +207,7 @@ def advise(
         return
     typer.echo(write([advice_row(advice) for advice in advices], format))
     for advice in advices:
-        typer.echo(f"{advice.site}: {advice.sentence}")
+        typer.echo(f"{advice.site}: {' '.join([advice.sentence, *([advice.solo.sentence] if advice.solo else [])])}")
 
 
 @app.command()

@@ -1,0 +1,98 @@
+"""What a site would have found alone, as far as its own surrogate can tell.
+
+The truth is a run that was not made. In its place the surrogate of everything that the site has measured stands for its
+experiment, and the site searches that alone: from its own initial designs, with its own seed, for as many rounds.
+`benchmarks/selfcheck.py` holds this against the truth, where that is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.data import Direction
+from cboc.network.ledger import Ledger
+from cboc.site import Site
+from cboc.study import Study
+from cboc.surrogate.gp import GP
+from cboc.trial import Status
+
+TOLD = (Status.COMPLETE, Status.FAILED)
+
+
+@dataclass(frozen=True)
+class Solo:
+    """The best outcome after the initial designs and after each round, (n + 1,), as the surrogate believes it."""
+
+    direction: Direction
+    together: Array  # as it went
+    alone: Array
+
+    @property
+    def gain(self) -> float:
+        """By how much the site is better now than it would be alone, in units of its outcomes."""
+        return float(_sign(self.direction) * (self.together[-1] - self.alone[-1]))
+
+    @property
+    def sentence(self) -> str:
+        mine, its = self.rounds
+        sooner = 0 if mine is None else its - mine
+        lead = f", and had as much {sooner} round{'s' * (sooner > 1)} sooner" if sooner > 0 else ""
+        alone, together = f"{self.alone[-1]:.4g}", f"{self.together[-1]:.4g}"
+        return f"By your own model you would have {alone} alone by now; you have {together}{lead}."
+
+    @property
+    def rounds(self) -> tuple[int | None, int]:
+        """After how many it had what it would have alone by now (None: not yet), and after how many it would alone."""
+        sign = _sign(self.direction)
+        together, alone = sign * self.together, sign * self.alone
+        is_there = together >= alone[-1]
+        return int(is_there.argmax()) if is_there.any() else None, int((alone >= alone[-1]).argmax())
+
+
+def play(site: Site, gp: GP) -> Solo | None:
+    """For a site as it is now, whose surrogate this is; None before the first round is told."""
+    told = [trial for trial in site.trials if trial.round is not None and trial.status in TOLD]
+    if not told:
+        return None
+    sign = _sign(site.direction)
+    alone = _begin(site, len(told))
+    initial = alone.dataset.X
+    for _ in told:
+        trial = alone.ask()
+        alone.tell(trial, sign * float(gp.predict(trial.x[None])[0][0]))
+    ran = [np.array(trial.executed) if trial.status == Status.COMPLETE else None for trial in told]
+    courses = [_course(gp, initial, designs) for designs in (ran, list(alone.dataset.X[len(initial) :]))]
+    return Solo(site.direction, *(sign * course for course in courses))
+
+
+def _begin(site: Site, rounds: int) -> Site:
+    """The site before its first round, in a study of its own."""
+    initial = [trial for trial in site.trials if trial.round is None]
+    study = Study(site.study.space, (site.name,), rounds, rule="identity")
+    return Site(
+        study,
+        site.name,
+        Ledger(study),
+        direction=site.direction,
+        data=site.data,
+        initial=len(site.data) + len(initial),
+        strategy=site.strategy,
+        seed=site.seed,
+        trials=initial,
+    )
+
+
+def _course(gp: GP, initial: Array, designs: Sequence[Array | None]) -> Array:  # (n + 1,)
+    """The best so far, as a score; an experiment that failed (None) changes nothing."""
+    start = gp.predict(initial)[0].max() if len(initial) else -inf
+    scores = [-inf if x is None else float(gp.predict(x[None])[0][0]) for x in designs]
+    return np.maximum.accumulate(np.array([start, *scores]))
+
+
+def _sign(direction: Direction) -> float:
+    return 1.0 if direction == "maximise" else -1.0
