@@ -239,7 +239,7 @@ def test_advice_is_a_row_and_a_sentence_for_every_site(finished):
     assert row["best"] == pytest.approx(
         min(trial.y for trial in Run(directory).history("together", 0).of("b")), abs=1e-3
     )
-    assert f"By your own model you would have {row['alone']:.4g} alone by now" in printed
+    assert f"now it is {row['best']:.4g}, alone it would be {row['alone']:.4g}." in printed
     assert "has the seeds 0, 1; 99 came" in sentence(call("advise", directory, "--seed", "99"))
     assert "is no site of study" in sentence(call("advise", directory, "--site", "c"))
 

@@ -42,6 +42,7 @@ def advice_of(run: Run, only: str | None, seed: int | None) -> list[Advice]:
 def advice_row(advice: Advice) -> Row:
     return {
         "site": advice.site,
+        "gain": None if advice.solo is None else advice.solo.gain,
         "best": None if advice.solo is None else float(advice.solo.together[-1]),
         "alone": None if advice.solo is None else float(advice.solo.alone[-1]),
         "evidence": advice.evidence,

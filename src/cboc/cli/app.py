@@ -191,8 +191,9 @@ def advise(
 ) -> None:
     """Should we go on together? What each site can tell from its own data and the designs that were shared.
 
-    best and alone: what the site has, and what it would have alone by now, as far as its own model can tell: that takes
-    the place of the experiment, and a search alone is played on it, from the same initial designs.
+    gain: by how much the site's best was better than it would have been alone, in the mean over the rounds; best and
+    alone: the two now. That is an estimate: the site's own model takes the place of its experiment, and a search alone
+    is played on it, from the same initial designs.
     evidence: that the sites' best designs lie together, in nats; from 4 on the site is drawn to them, below it is in
     doubt and follows only what keeps half of its utility. agreement: the rank correlation of the site's own outcomes
     with that, from -1 to 1; where there is evidence and this is below 0 the site works alone. shared and own: its
