@@ -456,6 +456,15 @@ def test_advice_is_thought_about_once(visit):
     assert "Nothing to judge by yet" in page.get("/").text
 
 
+def test_the_gain_over_working_alone_is_estimated(labs, visit):
+    a, b = (labs.site(name) for name in labs.study.sites)
+    while not a.is_finished:
+        for site, other in ((a, b), (b, a)):
+            trial = _asked(site, other)
+            site.tell(trial, -float(((trial.x - 0.4) ** 2).sum()))
+    assert "By your own model your best was" in visit("lab-a").get("/advice").text
+
+
 def test_all_that_left_is_listed_without_secrets(labs, visit):
     page = visit("lab-a")
     after_initial(page)
