@@ -183,7 +183,7 @@ def guided(round: Round, guide: Guide, ratio: float | None = None) -> Array:
     """The chosen one, and what it is without its parts: drawn to the others, and the mix behind a gate, if any."""
     known = slice(None) if round.t else slice(0)
     counsels = [
-        guide(utility, round.data[k], round.others(k)[known], round.progress)
+        guide(utility, round.data[k], round.others(k)[known], round.progress, round.case.space)
         for k, utility in enumerate(round.utilities)
     ]
     own = round.maximise([counsel.utility for counsel in counsels])

@@ -72,7 +72,7 @@ def _counsel(site: Site, gp: GP | None) -> Counsel | None:
     if others is None or gp is None:
         return None
     progress = site.rounds / site.study.budget(site.name)
-    return site.guide(LogEI(gp), site.dataset, np.array(others), progress)
+    return site.guide(LogEI(gp), site.dataset, np.array(others), progress, site.study.space)
 
 
 def _sentence(counsel: Counsel | None, agreement: float | None) -> str:

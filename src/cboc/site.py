@@ -263,7 +263,7 @@ class Site:
         earlier, D = self.trials[:number], self.study.space.dimension
         others = next((t.others for t in reversed(earlier) if t.others is not None), ())
         progress = sum(t.round is not None for t in earlier) / self.study.budget(self.name)
-        counsel = self.guide(utility, self.dataset, np.array(others).reshape(-1, D), progress)
+        counsel = self.guide(utility, self.dataset, np.array(others).reshape(-1, D), progress, self.study.space)
         if not isinstance(counsel, Counsel):
             raise CbocError(f"the guide of site '{self.name}' has to return a Counsel; {counsel!r} is none.")
         self._checked("guide", counsel.utility)

@@ -5,11 +5,14 @@ from scipy.stats import spearmanr
 from cboc.consensus.whereabouts import locate
 from cboc.data import Dataset
 from cboc.errors import CbocError
+from cboc.space import Space
 from cboc.surrogate.fitting import fit
 from cboc.utility.confidence import UCB
 from cboc.utility.guide import ALONE, TOGETHER, Counsel, Guide, agree, rank_correlation
 from cboc.utility.guided import Guided
 from cboc.utility.improvement import EI, LogEI
+
+SPACE = Space({"a": (0.0, 1.0), "b": (0.0, 1.0)})
 
 
 def rng(seed=0):
@@ -29,7 +32,7 @@ def around(centre, count=5, spread=0.1):
 def ask(guide=None, data=None, others=None, progress=0.0, kind=LogEI):
     data = hill(0.5) if data is None else data
     utility = kind(fit(data.X, data.score))
-    return utility, (guide or Guide())(utility, data, around(0.5) if others is None else others, progress)
+    return utility, (guide or Guide())(utility, data, around(0.5) if others is None else others, progress, SPACE)
 
 
 def test_where_best_designs_lie_together_and_the_own_outcomes_agree_a_site_is_drawn():

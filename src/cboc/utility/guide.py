@@ -16,14 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from math import inf, isfinite, nan
 
 import numpy as np
 
 from cboc.arrays import Array
+from cboc.consensus.anywhere import Anywhere, Box, Cloud
 from cboc.consensus.whereabouts import Whereabouts, locate
 from cboc.data import Dataset
 from cboc.errors import CbocError
+from cboc.space import Space
 from cboc.utility.guided import Guided
 from cboc.utility.improvement import LogEI
 from cboc.utility.noisy import NoisyEI
@@ -31,7 +34,7 @@ from cboc.utility.utility import Utility
 
 NEAR = 0.5  # nats: where l is above, a design is where the others are
 TRIED = 2  # designs near them, before the own outcomes can contradict
-
+POINTS = 2048  # of a space with constraints
 
 TOGETHER, ALONE = 0.0, inf  # what a mix has to keep of the utility, beside what the gate asks for
 
@@ -60,10 +63,9 @@ class Counsel:
         return TOGETHER < self.keeps <= 1.0
 
 
-GuideLike = Callable[[Utility, Dataset, Array, float], Counsel]
-"""A site's utility, its own data, the best designs of the others (m, D), the share of its budget spent -> counsel.
-
-In the first round m is 0."""
+GuideLike = Callable[[Utility, Dataset, Array, float, Space], Counsel]
+"""A site's utility, its own data, the best designs of the others (m, D), the share of its budget spent, the space ->
+counsel. In the first round m is 0."""
 
 
 @dataclass(frozen=True)
@@ -87,11 +89,11 @@ class Guide:
         if not (self.fade > 0.0 and self.most > 0.0):
             raise CbocError(f"a guide's fade and most are above 0; these are {self.fade!r} and {self.most!r}.")
 
-    def __call__(self, utility: Utility, data: Dataset, others: Array, progress: float) -> Counsel:
+    def __call__(self, utility: Utility, data: Dataset, others: Array, progress: float, space: Space) -> Counsel:
         """For a site with these data of its own, to which the best designs of the others (m, D) are known."""
         if not len(others):
             return Counsel(utility, self.doubt)
-        where = locate(data.best.x, others)
+        where = locate(data.best.x, others, anywhere(space))
         if where is None:
             return Counsel(utility, self.doubt, evidence=0.0)
         agreement = agree(where, data)
@@ -103,6 +105,14 @@ class Guide:
         if weight > 0.0 and isinstance(utility, LogEI | NoisyEI):
             utility = Guided(utility, where, weight, self.most)
         return Counsel(utility, TOGETHER, where.evidence, agreement)
+
+
+@lru_cache(maxsize=8)
+def anywhere(space: Space) -> Anywhere:
+    """Designs of this space at random, as the evidence knows them."""
+    if not space.is_box:
+        return Cloud(space.sample(POINTS, np.random.default_rng(0)))
+    return Box(tuple((j, levels) for j, levels in enumerate(space.grid) if levels is not None), space.blocks)
 
 
 def agree(where: Whereabouts, data: Dataset) -> float:
