@@ -34,7 +34,7 @@ from cboc.utility.utility import Utility
 
 NEAR = 0.5  # nats: where l is above, a design is where the others are
 TRIED = 2  # designs near them, before the own outcomes can contradict
-POINTS = 2048  # of a space with constraints
+POINTS = 1024  # of a space with constraints
 
 TOGETHER, ALONE = 0.0, inf  # what a mix has to keep of the utility, beside what the gate asks for
 
