@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from cboc import CbocError, ExperimentFailed, Gate, Study, simulate
+from cboc import CbocError, Choice, ExperimentFailed, Gate, Int, Space, Study, simulate
 from cboc.history import Journal, read_journal
 from cboc.problems.synthetic import levy, sites_of
 from cboc.trial import Status
@@ -263,3 +263,18 @@ def test_history_exports_natural_units(tmp_path):
     assert lines[0].startswith("site,trial,round,status,decision,x1,x2,y") and len(lines) == 19
     problem = problems()[frame.site[5]]
     assert problem({"x1": frame.x1[5], "x2": frame.x2[5]}) == pytest.approx(frame.y[5])
+
+
+@pytest.mark.parametrize("are_alike", [True, False])
+def test_among_options_and_whole_numbers_only_sites_that_are_alike_go_together(are_alike):
+    names = tuple(f"lab-{k}" for k in range(6))
+    space = Space({"a": (0.0, 1.0), "b": (0.0, 1.0), "n": Int(1, 6), "s": Choice(["x", "y", "z"])})
+    drawn = np.random.default_rng(5)
+    optima = space.sample(6, drawn, "uniform") if not are_alike else np.repeat(space.sample(1, drawn), 6, axis=0)
+    experiments = {
+        name: lambda design, x=optima[k]: -float(((space.to_unit(design) - x) ** 2).sum())
+        for k, name in enumerate(names)
+    }
+    history = simulate(Study(space, names, 6), experiments, direction="maximise", initial=8)
+    together = [trial.pull is not None and trial.keeps is None for trial in history.trials if trial.round in (4, 5)]
+    assert np.mean(together) > 0.8 if are_alike else np.mean(together) < 0.2
