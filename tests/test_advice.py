@@ -1,10 +1,12 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from cboc import Ledger, Site, Study
 from cboc.advice import Count, advise
 from cboc.trial import Decision, Status, Trial
-from cboc.utility.guide import ALONE, Guide
+from cboc.utility.guide import ALONE, Counsel, Guide
 
 SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
 STUDY = Study(SPACE, ("x", "y", "z"), 30)
@@ -38,10 +40,10 @@ def around(centre, count=8, spread=0.1):
 @pytest.mark.parametrize(
     ("others", "centre", "beginning"),
     [
-        (None, 0.5, "Nothing to judge by yet"),
-        (around(0.5), 0.5, "Go on together: the sites' best designs lie together, and your own outcomes confirm it"),
-        (rng(7).random((4, 2)), 0.5, "In doubt: the sites' best designs do not lie together"),
-        (around(np.array([0.8, 0.2])), np.array([0.1, 0.9]), "You work alone now: your own outcomes contradict"),
+        (None, 0.5, "In doubt, for nobody's best design is known yet. Go on: you run a mix only if it keeps 50 %"),
+        (around(0.5), 0.5, "Go on together: the sites' best designs lie together, and your own outcomes do not contra"),
+        (rng(7).random((4, 2)), 0.5, "In doubt, for there is too little evidence that the sites' best designs lie"),
+        (around(np.array([0.8, 0.2])), np.array([0.1, 0.9]), "You work alone now, for your outcomes contradict"),
     ],
 )
 def test_the_sentence_says_what_the_site_does(others, centre, beginning):
@@ -58,7 +60,33 @@ def test_the_sentence_says_what_the_site_does(others, centre, beginning):
 def test_who_follows_no_mix_in_doubt_is_told_that_it_works_alone():
     asked = site(rng(7).random((4, 2)))
     asked.guide = Guide(doubt=ALONE)
-    assert advise(asked).sentence.startswith("You work alone now: the sites' best designs do not lie together")
+    assert advise(asked).sentence.startswith("You work alone now, for there is too little evidence")
+    asked.guide = Guide(doubt=0.0)
+    assert advise(asked).sentence.startswith("You mix as far as your gate lets, though there is too little evidence")
+    asked.guide = lambda utility, *_: Counsel(utility)
+    assert advise(asked).sentence == "Go on together: your guide says so."
+
+
+@pytest.mark.parametrize(
+    ("study", "sentence"),
+    [
+        (Study(SPACE, ("x", "y"), 30, shares_best=False), "Your gate alone decides"),
+        (Study(SPACE, ("x", "y"), 30, rule="identity", shares_best=False), "Everybody works alone in this study."),
+        (Study(SPACE, ("x",), 30), "Everybody works alone in this study."),
+        (STUDY, "Nothing to judge by yet: you have no outcome."),
+    ],
+)
+def test_where_the_guide_is_not_asked_that_is_said(study, sentence):
+    new = Site(study, "x", Ledger(study), direction="maximise")
+    assert advise(new).sentence.startswith(sentence)
+
+
+def test_a_model_that_predicts_nothing_says_nothing_of_the_gain():
+    known = site(around(0.5))
+    noise = [replace(trial, y=float(y)) for trial, y in zip(known.trials, rng(4).standard_normal(99), strict=False)]
+    known = Site(STUDY, "x", Ledger(STUDY), direction="maximise", trials=noise)
+    assert advise(known).fit <= 0.0 and advise(known).solo is None
+    assert advise(site(around(0.5))).solo is not None
 
 
 def test_experiments_are_counted_by_kind():
@@ -66,7 +94,7 @@ def test_experiments_are_counted_by_kind():
     best = plain.dataset.best.y
     plain.trials.extend(
         [
-            trial(6, (0.1, 0.1), best + 1.0, round=0, pull=0.5),
+            trial(6, (0.1, 0.1), best + 1.0, round=0, pull=1.0),
             trial(7, (0.2, 0.1), best, round=1, agreed=(0.3, 0.3)),
             trial(8, (0.3, 0.1), best + 2.0, round=2, decision=Decision.ALONE, agreed=(0.5, 0.5)),
             trial(9, (0.4, 0.1), best + 3.0, round=3, decision=Decision.DECLINED, agreed=(0.5, 0.5)),

@@ -236,12 +236,37 @@ def test_advice_is_a_row_and_a_sentence_for_every_site(finished):
     (row,) = json.loads(call("advise", directory, "--site", "b", "--format", "json").stdout)
     rounds = [trial for trial in Run(directory).history("together", 0).of("b") if trial.round is not None]
     assert row["site"] == "b" and row["shared"] + row["own"] == len(rounds) and f"b: {row['advice']}" in printed
-    assert row["best"] == pytest.approx(
-        min(trial.y for trial in Run(directory).history("together", 0).of("b")), abs=1e-3
-    )
-    assert f"now it is {row['best']:.4g}, alone it would be {row['alone']:.4g}." in printed
+    best = [Run(directory).history(how, 0).best_so_far("b") for how in ("together", "alone")]
+    assert row["gain"] == pytest.approx((best[1] - best[0])[1:].mean())  # both were run, and need no model
+    assert f"In the run alone beside it, your best was about {abs(row['gain']):.2g} " in row["advice"]
+    assert "This is the repetition with seed 0; there are 2" in call("advise", directory).stderr
     assert "has the seeds 0, 1; 99 came" in sentence(call("advise", directory, "--seed", "99"))
     assert "is no site of study" in sentence(call("advise", directory, "--site", "c"))
+
+
+def test_advice_knows_what_was_measured_before(here):
+    (here / "earlier.csv").write_text(
+        "T,p,y\n" + "\n".join(f"{20 + 7 * k},{1 + k % 5},{-abs(7 * k - 30) / 10}" for k in range(9))
+    )
+    one(here, "return -abs(x['T'] - 50) / 10", 'data = "earlier.csv"\n')
+    assert call("simulate", here / "study.toml", "--out", here / "run", "--no-alone").exit_code == 0
+    run = Run(here / "run")
+    (name,) = run.study.sites
+    site = run.site(run.history("together", 0), name, 0)
+    assert len(site.data) == 9 and np.isnan(site.data.sem).all() and len(site.dataset) > 9
+    assert call("advise", here / "run").exit_code == 0
+
+
+def test_advice_on_what_is_no_run(here, finished):
+    assert "is not the directory of a run" in sentence(call("advise", here / "nowhere"))
+    (here / "run").mkdir()
+    assert "is not the directory of a run" in sentence(call("advise", here / "run"))
+    record = json.loads((finished[0] / "run.json").read_text())
+    for name in ("together-0.jsonl", "run.json"):
+        (here / "run" / name).write_bytes((finished[0] / name).read_bytes())
+    for damaged in (record | {"surrogate": "none"}, {key: value for key, value in record.items() if key != "data"}):
+        (here / "run" / "run.json").write_text(json.dumps(damaged))
+        assert "run.json is damaged" in sentence(call("advise", here / "run"))
 
 
 def test_best_is_the_best_trial_of_each_site(finished):

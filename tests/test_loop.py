@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 
@@ -75,7 +77,7 @@ def test_in_doubt_a_site_follows_what_keeps_half_of_its_utility():
     for trial in rounds:
         assert (trial.decision == "followed") == (trial.log_worth_agreed >= trial.log_worth + np.log(0.5))
     assert "in doubt, for nobody's best design is known yet" in rounds[0].explain(SITES)
-    assert "in doubt, for the sites' best designs do not lie together so far" in rounds[-1].explain(SITES)
+    assert "in doubt, for there is too little evidence that the sites' best designs" in rounds[-1].explain(SITES)
 
 
 def test_the_gate_is_asked_in_doubt_too():
@@ -90,8 +92,8 @@ def test_who_wants_no_mix_in_doubt_works_alone():
     rounds = [trial for trial in doubtful.trials if trial.round is not None]
     assert {trial.decision for trial in rounds} == {"alone"} and any(t.agreed != t.proposed for t in rounds)
     assert [t.executed for t in doubtful.trials] == [t.executed for t in alone.trials]
-    assert "nothing is shared: nobody's best design is known yet" in rounds[0].explain(SITES)
-    assert "nothing is shared: the sites' best designs do not lie together" in rounds[-1].explain(SITES)
+    assert "nothing is mixed in, for nobody's best design is known yet" in rounds[0].explain(SITES)
+    assert "nothing is mixed in, for there is too little evidence" in rounds[-1].explain(SITES)
 
 
 def test_the_gate_compares_what_the_proposals_were_chosen_by():
@@ -186,6 +188,27 @@ def test_a_damaged_line_is_named(tmp_path):
     path.write_text("\n".join([*lines[:3], "{broken", *lines[4:]]) + "\n")
     with pytest.raises(CbocError, match=r"run\.jsonl, line 4 is damaged"):
         Journal(path, {})
+
+
+def test_a_missing_trial_is_named(tmp_path):
+    path = tmp_path / "run.jsonl"
+    run(journal=path, shares_best=True)
+    lines = path.read_text().splitlines()
+    kept = [line for line in lines if not ('"site": "b"' in line and '"number": 2,' in line)]
+    assert len(kept) < len(lines)
+    path.write_text("\n".join(kept) + "\n")
+    with pytest.raises(CbocError, match="trial 2 of site 'b' is missing"):
+        read_journal(path)
+
+
+@pytest.mark.parametrize(("field", "value"), [("others", [[0.1]]), ("best", [0.1, 0.2, 0.3]), ("keeps", "half")])
+def test_a_trial_that_no_site_wrote_is_damage(tmp_path, field, value):
+    path = tmp_path / "run.jsonl"
+    run(journal=path, shares_best=True)
+    lines = path.read_text().splitlines()
+    path.write_text("\n".join([*lines[:-1], json.dumps(json.loads(lines[-1]) | {field: value})]) + "\n")
+    with pytest.raises(CbocError, match="is damaged"):
+        read_journal(path)
 
 
 def test_a_failing_experiment_is_recorded_and_the_study_goes_on():

@@ -395,6 +395,16 @@ def test_a_trial_survives_its_row():
         assert Trial.from_row(trial.to_row()) == trial
 
 
+def test_a_correction_while_a_round_is_open_counts_as_after_a_restart():
+    x, y = make(shares_best=True)
+    finish_initial(x, y)
+    x.propose()
+    x.tell(x.trials[0], x.trials[0].y + 3.0, is_correction=True)
+    again = Site(x.study, "x", x.network, direction="minimise", initial=4, seed=1, trials=list(x.trials))
+    y.propose()
+    assert x.ask() == again.ask()
+
+
 def test_explanations():
     def explain(weights, own="a", sites=("a", "b", "c"), **given):
         trial = Trial(own, 9, Status.PENDING, round=3, proposed=(0.1,), agreed=(0.2,), weights=weights, **given)
@@ -408,8 +418,21 @@ def test_explanations():
     assert leader == "60 % group mean, 30 % your own optimum, 10 % b; leader b; accepted by your gate."
     assert explain((0.2, 0.4, 0.4), leader="a", **followed).startswith("60 % group mean, 20 % b, 20 % c; you lead")
     assert explain((0.5, 0.5, 0.0), **declined) == (
-        "100 % mean of 2 sites; declined by your gate, so this is your own optimum."
+        "100 % mean of 2 sites; declined by your gate, so this is your own proposal."
     )
+    doubt = {"keeps": 0.5, "reason": "nobody's best design is known yet", "log_worth": 0.0, **declined}
+    assert explain((0.5, 0.5, 0.0), log_worth_agreed=-1.0, **doubt) == (
+        "100 % mean of 2 sites; in doubt, for nobody's best design is known yet; "
+        "the mix keeps less than 50 % of what your own promises, so this is your own proposal."
+    )
+    assert "declined by your gate" in explain((0.5, 0.5, 0.0), log_worth_agreed=-0.1, **doubt)
+    alone = explain(
+        (0.5, 0.5, 0.0), decision=Decision.ALONE, reason="your outcomes contradict the others' best designs"
+    )
+    assert (
+        alone == "100 % your own optimum, nothing is mixed in, for your outcomes contradict the others' best designs."
+    )
+    assert explain((0.5, 0.5, 0.0), decision=Decision.ALONE) == "100 % your own optimum, nothing is mixed in."
     assert explain((1.0, 0.0, 0.0), **followed).startswith("100 % your own optimum")
     drawn = explain((1.0, 0.0, 0.0), pull=2.0, **followed)
     assert drawn.startswith("100 % your own optimum, drawn to where the others' best designs lie")

@@ -77,12 +77,13 @@ def test_a_failed_experiment_is_a_round_too():
 @pytest.mark.parametrize(
     ("direction", "together", "alone", "gain", "said"),
     [
-        ("maximise", [0.0, 2.0, 4.0], [0.0, 1.0, 2.0], 1.5, "was 1.5 better than alone"),
-        ("minimise", [3.0, 3.0, 1.0], [3.0, 1.0, 0.5], -1.25, "was 1.25 worse than alone"),
-        ("maximise", [-np.inf, -np.inf, 1.0], [-np.inf, 1.0, 1.0], 0.0, "was 0 better than alone"),
+        ("maximise", [0.0, 2.0, 4.0], [0.0, 1.0, 2.0], 1.5, "was about 1.5 better than alone"),
+        ("minimise", [3.0, 3.0, 1.0], [3.0, 1.0, 0.5], -1.25, "was about 1.2 worse than alone"),
+        ("maximise", [-np.inf, -np.inf, 1.0], [-np.inf, 1.0, 1.0], 0.0, "was as good as alone"),
     ],
 )
 def test_what_is_made_of_the_two_courses(direction, together, alone, gain, said):
     solo = Solo(direction, np.array(together), np.array(alone))
     assert solo.gain == gain and said in solo.sentence
-    assert f"now it is {together[-1]:g}, alone it would be {alone[-1]:g}." in solo.sentence
+    assert f"after the last it is {together[-1]:g} against {alone[-1]:g} alone" in solo.sentence
+    assert f"({'higher' if direction == 'maximise' else 'lower'} is better)" in solo.sentence

@@ -50,54 +50,55 @@ class Advice:
 def advise(site: Site) -> Advice:
     """For a site as it is now. Nothing of it leaves the site."""
     with one_thread():
-        gp = Bayesian().surrogate(Situation(site.dataset, site.study.space)) if len(site.dataset) else None
+        gp = _surrogate(site)
         counsel = _counsel(site, gp)
-        is_known = gp is not None and len(site.dataset) >= FEW
-        solo = play(site, gp) if gp is not None and is_known and not isinstance(site.study.rule, Identity) else None
+        fit = gp.leave_one_out().q2 if gp is not None and len(site.dataset) >= FEW else None
+        solo = play(site, gp) if gp is not None and fit is not None and fit > 0.0 and not _is_alone(site) else None
     agreement = None if counsel is None or isnan(counsel.agreement) else counsel.agreement
-    return Advice(
-        site.name,
-        _sentence(counsel, agreement),
-        None if counsel is None else counsel.evidence,
-        agreement,
-        *_counts(site),
-        solo,
-        gp.leave_one_out().q2 if gp is not None and is_known else None,
-    )
+    evidence = None if counsel is None else counsel.evidence
+    return Advice(site.name, _sentence(site, counsel), evidence, agreement, *_counts(site), solo, fit)
+
+
+def _surrogate(site: Site) -> GP | None:
+    """The site's own where it has one of ours, the default where its strategy is another; None without outcomes."""
+    strategy = site.strategy if isinstance(site.strategy, Bayesian) else Bayesian()
+    return strategy.surrogate(Situation(site.dataset, site.study.space)) if len(site.dataset) else None
+
+
+def _is_alone(site: Site) -> bool:
+    """In a study in which nobody hears of anybody."""
+    return len(site.study.sites) == 1 or (isinstance(site.study.rule, Identity) and not site.study.shares_best)
 
 
 def _counsel(site: Site, gp: GP | None) -> Counsel | None:
-    """What the guide would say now."""
-    others = next((trial.others for trial in reversed(site.trials) if trial.others), None)
-    if others is None or gp is None:
+    """What the guide would say now; None where it is not asked."""
+    if gp is None or not site.study.shares_best:
         return None
+    others = next((trial.others for trial in reversed(site.trials) if trial.others), ())
     progress = site.rounds / site.study.budget(site.name)
-    return site.guide(LogEI(gp), site.dataset, np.array(others), progress, site.study.space)
+    known = np.array(others).reshape(-1, site.study.space.dimension)
+    return site.guide(LogEI(gp), site.dataset, known, progress, site.study.space)
 
 
-def _sentence(counsel: Counsel | None, agreement: float | None) -> str:
+def _sentence(site: Site, counsel: Counsel | None) -> str:
+    if _is_alone(site):
+        return "Everybody works alone in this study."
+    if not site.study.shares_best:
+        return "Your gate alone decides: this study shares no best designs, so that there is nothing else to judge by."
     if counsel is None:
-        return (
-            "Nothing to judge by yet: no best design of another site is known. Take part; until there is evidence you "
-            "run a mix only if it keeps much of what your own optimum promises."
-        )
+        return "Nothing to judge by yet: you have no outcome."
+    because = f", for {counsel.reason}" if counsel.reason else ""
+    if counsel.is_alone:
+        return f"You work alone now{because}. Staying costs you no experiment, and you may be together again later."
     if counsel.is_in_doubt:
-        return (
-            "In doubt: the sites' best designs do not lie together. Go on; until they do you run a mix only if it "
-            "keeps much of what your own optimum promises."
-        )
-    if not counsel.is_alone:
-        confirmed = "your own outcomes confirm it" if agreement is not None else "you have hardly been there"
-        return f"Go on together: the sites' best designs lie together, and {confirmed}."
-    if agreement is not None and agreement < 0.0:
-        return (
-            "You work alone now: your own outcomes contradict the others' best designs. Staying costs you no "
-            "experiment."
-        )
-    return (
-        "You work alone now: the sites' best designs do not lie together. Staying costs you no experiment, and sharing "
-        "begins when they do."
-    )
+        share = f"{100 * counsel.keeps:.0f} %"
+        return f"In doubt{because}. Go on: you run a mix only if it keeps {share} of what your own proposal promises."
+    if counsel.reason:
+        return f"You mix as far as your gate lets, though {counsel.reason}."
+    if counsel.evidence is None:
+        return "Go on together: your guide says so."
+    tried = "your own outcomes do not contradict that" if not isnan(counsel.agreement) else "you have hardly been there"
+    return f"Go on together: the sites' best designs lie together, and {tried}."
 
 
 def _counts(site: Site) -> tuple[Count, Count]:

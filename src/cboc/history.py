@@ -169,6 +169,10 @@ def read_journal(path: str | Path) -> tuple[dict[str, Any], dict[tuple[str, int]
                 f"{path}, line {number} is damaged; restore the file, or delete it from that line on."
             ) from None
         trials[trial.site, trial.number] = trial
+    for site in {site for site, _ in trials}:
+        numbers = {number for name, number in trials if name == site}
+        if missing := set(range(max(numbers))) - numbers:
+            raise CbocError(f"{path} is damaged: trial {min(missing)} of site '{site}' is missing; restore the file.")
     return header, trials, len(whole)
 
 
@@ -177,9 +181,13 @@ def _checked(trial: Trial) -> Trial:
     whole = [trial.number] + ([] if trial.round is None else [trial.round])
     if not isinstance(trial.site, str) or not all(type(number) is int and number >= 0 for number in whole):
         raise ValueError
-    points = [point for point in (trial.proposed, trial.agreed, trial.executed, trial.weights) if point is not None]
-    values = [value for value in (trial.y, trial.sem) if value is not None] + [v for point in points for v in point]
+    designs = [trial.proposed, trial.agreed, trial.executed, trial.best, *(trial.others or ())]
+    points = [point for point in (*designs, trial.weights) if point is not None]
+    numbers = (trial.y, trial.sem, trial.pull, trial.keeps, trial.evidence, trial.agreement)
+    values = [value for value in numbers if value is not None] + [v for point in points for v in point]
     if not all(type(value) in (int, float) and isfinite(value) for value in values):
+        raise ValueError
+    if len({len(design) for design in designs if design is not None}) > 1:
         raise ValueError
     return trial
 

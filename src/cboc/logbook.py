@@ -39,6 +39,7 @@ class Logbook:
         self.site, self.space, self.data = site, space, data
         self.trials: list[Trial] = list(trials)
         self.revision = 0  # goes up with every change
+        self.amendments = 0  # goes up with every change of a trial that is not the last
         self._save = save
         self._dataset: tuple[int, Dataset] | None = None  # of a revision
 
@@ -104,6 +105,7 @@ class Logbook:
         if trial.number == len(self.trials):
             self.trials.append(trial)
         else:
+            self.amendments += trial.number < len(self.trials) - 1
             self.trials[trial.number] = trial
         self.revision += 1
         return trial

@@ -94,7 +94,7 @@ class Site:
         self._check(wanted)
         self.initial = max(0, wanted - len(self.data))
         self.log = Logbook(name, study.space, self.data, trials, save)
-        self._utility: tuple[int, Utility] | None = None  # of the proposal with this number
+        self._utility: tuple[tuple[int, int], Utility] | None = None  # of a proposal, by the past that it was made from
         self._thought: tuple[int, Thought] | None = None  # of the logbook's revision with this number
 
     def _check(self, initial: object) -> None:
@@ -234,6 +234,7 @@ class Site:
                 log_worth=thought.log_worth,
                 pull=thought.pull,
                 keeps=thought.keeps,
+                reason=thought.reason,
                 evidence=thought.evidence,
                 agreement=thought.agreement,
                 best=tuple(self.best.x.tolist()) if self.study.shares_best and len(self.dataset) else None,
@@ -248,9 +249,10 @@ class Site:
 
     def _build(self, number: int) -> Utility:
         """The utility behind trial `number`; rebuilt after a restart."""
-        if self._utility is None or self._utility[0] != number:
+        past = (number, self.log.amendments)
+        if self._utility is None or self._utility[0] != past:
             utility = self.strategy(self._situation(number), self._rng(number))
-            self._utility = (number, self._counsel(utility, number).utility)
+            self._utility = (past, self._counsel(utility, number).utility)
         return self._utility[1]
 
     def _counsel(self, utility: Utility, number: int) -> Counsel:
@@ -259,7 +261,7 @@ class Site:
         if not self.study.shares_best:
             return Counsel(utility, TOGETHER)
         if not len(self.dataset):
-            return Counsel(utility, ALONE)
+            return Counsel(utility, ALONE, "you have no outcome yet")
         earlier, D = self.trials[:number], self.study.space.dimension
         others = next((t.others for t in reversed(earlier) if t.others is not None), ())
         progress = sum(t.round is not None for t in earlier) / self.study.budget(self.name)
@@ -403,6 +405,7 @@ class Thought:
     memory: tuple[float, ...] | None = None  # of the strategy
     pull: float | None = None  # of the others; None: it works alone
     keeps: float | None = None  # what a mix has to keep of the utility, while in doubt
+    reason: str = ""
     evidence: float | None = None
     agreement: float | None = None
 
@@ -443,7 +446,7 @@ def _think_alike(sites: list[Site]) -> list[Thought]:
         utilities = [first.strategy(situations[0], rngs[0])]
     counsels = [site._counsel(utility, len(site.trials)) for site, utility in zip(sites, utilities, strict=True)]
     for site, counsel in zip(sites, counsels, strict=True):
-        site._utility = (len(site.trials), counsel.utility)
+        site._utility = ((len(site.trials), site.log.amendments), counsel.utility)
     found = maximise_all([counsel.utility for counsel in counsels], space, rngs)
     is_guided = bool(first.study.shares_best)
     return [_thought(counsel, x, is_guided) for counsel, (x, _) in zip(counsels, found, strict=True)]
@@ -459,7 +462,8 @@ def _thought(counsel: Counsel, x: Array, is_guided: bool) -> Thought:
     return replace(
         thought,
         pull=None if counsel.is_alone else _pull(utility, x),
-        keeps=counsel.keeps if counsel.is_in_doubt else None,
+        keeps=float(counsel.keeps) if counsel.is_in_doubt else None,
+        reason=counsel.reason,
         evidence=counsel.evidence,
         agreement=None if isnan(counsel.agreement) else counsel.agreement,
     )

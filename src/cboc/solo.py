@@ -27,11 +27,12 @@ TOLD = (Status.COMPLETE, Status.FAILED)
 
 @dataclass(frozen=True)
 class Solo:
-    """The best outcome after the initial designs and after each round, (n + 1,), as the surrogate believes it."""
+    """The best after the initial designs and after each round, (n + 1,): as the surrogate believes it, or as it was."""
 
     direction: Direction
     together: Array  # as it went
     alone: Array
+    is_played: bool = True  # else both were run
 
     @property
     def gain(self) -> float:
@@ -41,11 +42,13 @@ class Solo:
 
     @property
     def sentence(self) -> str:
-        than = f"{abs(self.gain):.3g} {'better' if self.gain >= 0.0 else 'worse'} than alone"
-        alone, together = f"{self.alone[-1]:.4g}", f"{self.together[-1]:.4g}"
+        gain = f"{abs(self.gain):.2g}"
+        than = "as good as" if float(gain) == 0.0 else f"about {gain} {'better' if self.gain > 0.0 else 'worse'} than"
+        source = "By your own model" if self.is_played else "In the run alone beside it"
         return (
-            f"By your own model your best was {than}, in the mean over the rounds so far; now it is {together}, "
-            f"alone it would be {alone}."
+            f"{source}, your best was {than} alone in the mean over the rounds; after the last it is "
+            f"{self.together[-1]:.4g} against {self.alone[-1]:.4g} alone "
+            f"({'higher' if self.direction == 'maximise' else 'lower'} is better)."
         )
 
 
@@ -62,7 +65,8 @@ def play(site: Site, gp: GP) -> Solo | None:
         alone.tell(trial, sign * float(gp.predict(trial.x[None])[0][0]))
     ran = [np.array(trial.executed) if trial.status == Status.COMPLETE else None for trial in told]
     courses = [_course(gp, initial, designs) for designs in (ran, list(alone.dataset.X[len(initial) :]))]
-    return Solo(site.direction, *(sign * course for course in courses))
+    together, solo = (sign * course for course in courses)
+    return Solo(site.direction, together, solo)
 
 
 def _begin(site: Site, rounds: int) -> Site:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from enum import StrEnum
+from math import log
 from typing import Any
 
 import numpy as np
@@ -35,7 +36,7 @@ class Decision(StrEnum):
 
 
 Point = tuple[float, ...]
-STRONG = 0.7  # nats: from here on, a factor of two, a pull is mentioned
+STRONG = 0.7  # nats: from here on, a factor of two, a pull counts
 
 
 @dataclass(frozen=True)
@@ -57,6 +58,7 @@ class Trial:
     best: Point | None = None  # the site's best design so far, where the study shares it
     pull: float | None = None  # by which the others' best designs drew the proposal, in nats; None: it works alone
     keeps: float | None = None  # in doubt: the share of the own utility that a mix has to keep to be followed
+    reason: str = ""  # why it is in doubt or alone
     evidence: float | None = None  # that these lie together, in nats
     agreement: float | None = None  # of the site's own outcomes with that, from -1 to 1; None: not tried yet
     others: tuple[Point, ...] | None = None  # their best designs, as they were when the round closed
@@ -75,7 +77,11 @@ class Trial:
     def is_shared(self) -> bool:
         """Whether the others had a part in it: mixed with theirs and followed, or drawn to where they are."""
         is_mixed = self.decision == Decision.FOLLOWED and self.agreed != self.proposed
-        return is_mixed or bool(self.pull)
+        return is_mixed or self.is_drawn
+
+    @property
+    def is_drawn(self) -> bool:
+        return self.pull is not None and self.pull >= STRONG
 
     def design(self, space: Space) -> dict[str, Any]:
         """The same in natural units, by name."""
@@ -92,28 +98,31 @@ class Trial:
         if self.decision == Decision.SOLO:
             return "100 % your own optimum: the coordinator could not be reached, so that nothing was mixed in."
         if self.decision == Decision.ALONE:
-            return f"100 % your own optimum, nothing is shared: {self._reason}."
+            return f"100 % your own optimum, nothing is mixed in{self._because}."
         parts = [_recipe(self.weights or (), sites.index(self.site), sites)]
-        if self.pull is not None and self.pull >= STRONG:
+        if self.is_drawn:
             parts[0] += ", drawn to where the others' best designs lie"
         if self.leader is not None:
             parts.append("you lead" if self.leader == self.site else f"leader {self.leader}")
         if self.keeps is not None:
-            parts.append(f"in doubt, for {self._reason}")
+            parts.append(f"in doubt{self._because}")
         if self.decision == Decision.DECLINED:
-            parts.append("declined by your gate, so this is your own optimum")
+            parts.append(f"{self._refusal}, so this is your own proposal")
         elif self.agreed != self.proposed:
             parts.append("accepted by your gate")
         return "; ".join(parts) + "."
 
     @property
-    def _reason(self) -> str:
-        """Why a site is in doubt or alone in a study that shares best designs."""
-        if self.evidence is None:
-            return "nobody's best design is known yet"
-        if self.agreement is not None and self.agreement < 0.0:
-            return f"your outcomes contradict the others' best designs (rank correlation {self.agreement:+.2f})"
-        return "the sites' best designs do not lie together so far"
+    def _because(self) -> str:
+        return f", for {self.reason}" if self.reason else ""
+
+    @property
+    def _refusal(self) -> str:
+        """By the guide, in doubt, or by the gate."""
+        worth, own = self.log_worth_agreed, self.log_worth
+        if self.keeps and worth is not None and own is not None and worth < own + log(self.keeps):
+            return f"the mix keeps less than {100 * self.keeps:.0f} % of what your own promises"
+        return "declined by your gate"
 
     def to_row(self) -> dict[str, Any]:
         """Plain data, exact: what a journal keeps."""

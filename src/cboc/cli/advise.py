@@ -2,49 +2,51 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from cboc.advice import Advice, advise
-from cboc.cli.run import TOGETHER, Run
+from cboc.cli.notes import notes
+from cboc.cli.run import ALONE, TOGETHER, Run
 from cboc.cli.show import Row
 from cboc.errors import CbocError
-from cboc.network.ledger import Ledger
-from cboc.site import Site
-from cboc.strategy import named
+from cboc.history import History
+from cboc.solo import Solo
 
 
 def advice_of(run: Run, only: str | None, seed: int | None) -> list[Advice]:
     """For all sites, or one, as they were at the end of one repetition."""
-    seeds = run.seeds(TOGETHER)
+    study, seeds = run.study, run.seeds(TOGETHER)
     if seed is not None and seed not in seeds:
         raise CbocError(f"{run.directory} has the seeds {', '.join(map(str, seeds)) or 'of no run'}; {seed} came.")
     if not seeds:
         raise CbocError(f"{run.directory} holds no trials yet; cboc simulate with --resume continues it.")
-    seed = seeds[0] if seed is None else seed
-    history = run.history(TOGETHER, seed)
     if only is not None:
-        history.study.index(only)
-    names = history.study.sites if only is None else (only,)
-    return [
-        advise(
-            Site(
-                history.study,
-                name,
-                Ledger(history.study),
-                direction=history.directions[name],
-                strategy=named(run.record["surrogate"], run.record["utility"]),
-                seed=seed,
-                trials=history.of(name),
-            )
-        )
-        for name in names
-    ]
+        study.index(only)
+    if seed is None and len(seeds) > 1:
+        notes.print(f"This is the repetition with seed {seeds[0]}; there are {len(seeds)}, see --seed.")
+    seed = seeds[0] if seed is None else seed
+    together = run.history(TOGETHER, seed)
+    alone = run.history(ALONE, seed) if seed in run.seeds(ALONE) else None
+    return [_advice(run, together, alone, name, seed) for name in (study.sites if only is None else (only,))]
+
+
+def _advice(run: Run, together: History, alone: History | None, name: str, seed: int) -> Advice:
+    advice = advise(run.site(together, name, seed))
+    return advice if alone is None else replace(advice, solo=_beside(together, alone, name) or advice.solo)
+
+
+def _beside(together: History, alone: History, name: str) -> Solo | None:
+    """What was run alone needs no estimate, once it is as far as together."""
+    ours, its = together.best_so_far(name), alone.best_so_far(name)
+    if not 1 < len(ours) <= len(its):
+        return None
+    return Solo(together.directions[name], ours, its[: len(ours)], is_played=False)
 
 
 def advice_row(advice: Advice) -> Row:
     return {
         "site": advice.site,
         "gain": None if advice.solo is None else advice.solo.gain,
-        "best": None if advice.solo is None else float(advice.solo.together[-1]),
-        "alone": None if advice.solo is None else float(advice.solo.alone[-1]),
         "evidence": advice.evidence,
         "agreement": advice.agreement,
         "shared": advice.shared.trials,
@@ -53,3 +55,7 @@ def advice_row(advice: Advice) -> Row:
         "of these better": advice.own.better,
         "model": advice.fit,
     }
+
+
+def in_words(advice: Advice) -> str:
+    return " ".join([advice.sentence, *([advice.solo.sentence] if advice.solo else [])])

@@ -18,7 +18,7 @@ from cboc.advice import advise as advise_site
 from cboc.cli import bench, coordinator, lab, operations, pictures
 from cboc.cli import demo as demonstration
 from cboc.cli import simulate as simulation
-from cboc.cli.advise import advice_of, advice_row
+from cboc.cli.advise import advice_of, advice_row, in_words
 from cboc.cli.audit import audit
 from cboc.cli.biosensor import biosensor
 from cboc.cli.doctor import doctor
@@ -191,9 +191,9 @@ def advise(
 ) -> None:
     """Should we go on together? What each site can tell from its own data and the designs that were shared.
 
-    gain: by how much the site's best was better than it would have been alone, in the mean over the rounds; best and
-    alone: the two now. That is an estimate: the site's own model takes the place of its experiment, and a search alone
-    is played on it, from the same initial designs.
+    gain: by how much the site's best was better than it would have been alone, in the mean over the rounds. Where no
+    run alone is beside it that is an estimate: the site's own model takes the place of its experiment, and a search
+    alone is played on it, from the same initial designs.
     evidence: that the sites' best designs lie together, in nats; from 4 on the site is drawn to them, below it is in
     doubt and follows only what keeps half of its utility. agreement: the rank correlation of the site's own outcomes
     with that, from -1 to 1; where there is evidence and this is below 0 the site works alone. shared and own: its
@@ -202,13 +202,18 @@ def advise(
 
     Examples: `cboc advise` at a site, `cboc advise runs/first-study --site lab-b` after a simulation
     """
-    advices = [advise_site(lab.site_of(where))] if _is_site(where) else advice_of(Run(where), site, seed)
+    if _is_site(where):
+        if site is not None or seed is not None:
+            raise CbocError(f"{where} is one site with one history; --site and --seed are for the directory of a run.")
+        advices = [advise_site(lab.site_of(where))]
+    else:
+        advices = advice_of(Run(where), site, seed)
     if format != Format.TABLE:
-        typer.echo(write([{**advice_row(advice), "advice": advice.sentence} for advice in advices], format))
+        typer.echo(write([{**advice_row(advice), "advice": in_words(advice)} for advice in advices], format))
         return
     typer.echo(write([advice_row(advice) for advice in advices], format))
     for advice in advices:
-        typer.echo(f"{advice.site}: {' '.join([advice.sentence, *([advice.solo.sentence] if advice.solo else [])])}")
+        typer.echo(f"{advice.site}: {in_words(advice)}")
 
 
 @app.command()

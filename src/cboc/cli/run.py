@@ -8,19 +8,25 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
+from math import isnan
 from pathlib import Path
 from typing import Any
-from zlib import crc32
+
+import numpy as np
 
 from cboc.cli.workers import Report, run_all
-from cboc.data import Dataset
+from cboc.data import Dataset, Direction
 from cboc.errors import CbocError
 from cboc.history import History, in_order, read_journal
+from cboc.network.ledger import Ledger
 from cboc.problems.problem import Problem
+from cboc.site import Site
+from cboc.strategy import named
 from cboc.study import Study
 from cboc.studyfile import StudyFile
 from cboc.studyfile.sources import Formula
 from cboc.trial import Trial
+from cboc.utility.guide import Guide
 
 RECORD = "run.json"
 TOGETHER, ALONE = "together", "alone"
@@ -81,6 +87,23 @@ class Run:
         with _undamaged(self.directory / RECORD):
             return Study.from_agreement(record["study"])
 
+    def site(self, history: History, name: str, seed: int) -> Site:
+        """A site as it was at the end of one simulation."""
+        record, direction = self.record, history.directions[name]
+        with _undamaged(self.directory / RECORD):
+            return Site(
+                history.study,
+                name,
+                Ledger(history.study),
+                direction=direction,
+                data=_data(record["data"].get(name), history.study.space.dimension, direction),
+                initial=record["initial"],
+                strategy=named(record["surrogate"], record["utility"]),
+                guide=Guide(weight=record["guide"]),
+                seed=seed,
+                trials=history.of(name),
+            )
+
     @cached_property
     def problems(self) -> dict[str, Problem]:
         """The test problems, of the sites that have one."""
@@ -130,7 +153,7 @@ def record_of(file: StudyFile) -> dict[str, Any]:
         "earlier_designs": {
             site: file.study.space.from_unit(data.best.x) for site, data in file.data.items() if len(data)
         },
-        "data": {site: _fingerprint(data) for site, data in file.data.items()},
+        "data": {site: _rows(data) for site, data in file.data.items()},
         "gate": file.gate.ratio,
         "guide": file.guide.weight,
         "initial": file.initial,
@@ -140,9 +163,17 @@ def record_of(file: StudyFile) -> dict[str, Any]:
     }
 
 
-def _fingerprint(data: Dataset) -> int:
-    """Different data, different number."""
-    return crc32(b"".join(array.tobytes() for array in (data.X, data.y, data.sem, data.failures)))
+def _rows(data: Dataset) -> dict[str, Any]:
+    """As plain data; an error that is unknown is None."""
+    sem = [None if isnan(value) else value for value in data.sem.tolist()]
+    return {"X": data.X.tolist(), "y": data.y.tolist(), "sem": sem, "failures": data.failures.tolist()}
+
+
+def _data(rows: dict[str, Any] | None, dimension: int, direction: Direction) -> Dataset | None:
+    if rows is None:
+        return None
+    X, failures = (np.array(rows[name], dtype=float).reshape(-1, dimension) for name in ("X", "failures"))
+    return Dataset(X, rows["y"], sem=np.array(rows["sem"], dtype=float), failures=failures, direction=direction)
 
 
 def begin(directory: Path, file: StudyFile, *, is_resumed: bool, is_fresh: bool) -> Run:

@@ -18,8 +18,6 @@ from scipy.special import ndtr
 
 from cboc.arrays import Array
 
-FLOOR = 1e-12  # of the mass of a bump inside the cube
-
 
 class Anywhere(Protocol):
     """What a density of designs is measured against."""
@@ -38,7 +36,7 @@ class Box:
 
     def log_masses(self, Z: Array, widths: Array) -> Array:
         h = widths[:, None, None]
-        inside = np.maximum(ndtr((1.0 - Z) / h) - ndtr(-Z / h), FLOOR)
+        inside = ndtr((1.0 - Z) / h) - ndtr(-Z / h)
         parts = np.log(sqrt(2.0 * pi) * h * inside)  # (w, m, D)
         for j, levels in self.levels:
             parts[:, :, j] = _log_mean((Z[:, j, None] - levels) ** 2, widths)
@@ -52,7 +50,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Cloud:
-    """Where constraints couple the coordinates: points drawn from u. No bump is narrower than one of them is wide."""
+    """Where constraints couple the coordinates: points drawn from u. A bump between them counts as if it held one."""
 
     points: Array = field(repr=False)  # (n, D)
 
@@ -62,7 +60,7 @@ class Cloud:
 
 
 def _log_mean(squared: Array, widths: Array) -> Array:
-    """log mean exp(-squared/2h²) over n places, as if one of them were there, for every width: (m, n) -> (w, m)."""
+    """log mean exp(-squared/2h²) over n places, at least log 1/n, for every width: (m, n) -> (w, m)."""
     means = np.exp(-0.5 * squared / widths[:, None, None] ** 2).mean(axis=2)
     logs: Array = np.log(np.maximum(means, 1.0 / squared.shape[1]))
     return logs

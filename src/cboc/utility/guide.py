@@ -9,7 +9,7 @@ of the others, and its own outcomes contradict it. Neither leaves the site.
 
     evidence, no contradiction    together: drawn to the others, and mixes as far as the gate lets
     no evidence (yet)             in doubt: not drawn, and mixes only what keeps much of the own utility
-    evidence and contradiction    alone
+    evidence and contradiction    alone; who has not been where the others are has nothing to contradict
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from math import inf, isfinite, nan
+from math import inf, nan
+from numbers import Real
 
 import numpy as np
 
@@ -35,6 +36,16 @@ from cboc.utility.utility import Utility
 NEAR = 0.5  # nats: where l is above, a design is where the others are
 TRIED = 2  # designs near them, before the own outcomes can contradict
 POINTS = 1024  # of a space with constraints
+LEVELS = 200  # of a parameter; more are as good as continuous
+APART = "there is too little evidence that the sites' best designs lie together"
+RANGES = {
+    "weight": (0.0, 1e6),
+    "fade": (1e-6, 1e6),
+    "most": (1e-6, 1e6),
+    "least": (0.0, 1e12),
+    "doubt": (0.0, inf),
+    "agreement": (-1.0, 1.0),
+}
 
 TOGETHER, ALONE = 0.0, inf  # what a mix has to keep of the utility, beside what the gate asks for
 
@@ -45,11 +56,12 @@ class Counsel:
 
     utility: Utility  # with `bonus` where it is drawn
     keeps: float = TOGETHER  # a share, from 0; above 1: no mix is followed
+    reason: str = ""  # why not together, to go on after "for"
     evidence: float | None = None  # nats; None: nothing to judge by
     agreement: float = nan  # NaN: not tried yet
 
     def __post_init__(self) -> None:
-        if not self.keeps >= TOGETHER:
+        if not _is_number(self.keeps) or not self.keeps >= TOGETHER:
             raise CbocError(
                 f"a counsel's keeps is a share of the utility (0: together, above 1: alone); this is {self.keeps!r}."
             )
@@ -80,31 +92,33 @@ class Guide:
     agreement: float = 0.0  # at least, where there is evidence, else the site works alone
 
     def __post_init__(self) -> None:
-        for name in ("weight", "fade", "most", "least", "doubt", "agreement"):
+        for name, (least, most) in RANGES.items():
             value = getattr(self, name)
-            least = -1.0 if name == "agreement" else 0.0
-            is_finite = isinstance(value, int | float) and (isfinite(value) or name == "doubt")
-            if not is_finite or not value >= least:
-                raise CbocError(f"a guide's {name} is a number from {least:g}; this is {value!r}.")
-        if not (self.fade > 0.0 and self.most > 0.0):
-            raise CbocError(f"a guide's fade and most are above 0; these are {self.fade!r} and {self.most!r}.")
+            if not _is_number(value) or not least <= value <= most:
+                raise CbocError(f"a guide's {name} is a number from {least:g} to {most:g}; this is {value!r}.")
 
     def __call__(self, utility: Utility, data: Dataset, others: Array, progress: float, space: Space) -> Counsel:
         """For a site with these data of its own, to which the best designs of the others (m, D) are known."""
         if not len(others):
-            return Counsel(utility, self.doubt)
+            return Counsel(utility, self.doubt, "nobody's best design is known yet")
         where = locate(data.best.x, others, anywhere(space))
         if where is None:
-            return Counsel(utility, self.doubt, evidence=0.0)
+            return Counsel(utility, self.doubt, APART, evidence=0.0)
         agreement = agree(where, data)
         if where.evidence < self.least:
-            return Counsel(utility, self.doubt, where.evidence, agreement)
+            return Counsel(utility, self.doubt, APART, where.evidence, agreement)
         if agreement < self.agreement:
-            return Counsel(utility, ALONE, where.evidence, agreement)
+            how = "contradict" if agreement < 0.0 else "agree too little with"
+            reason = f"your outcomes {how} the others' best designs (rank correlation {agreement:+.2f})"
+            return Counsel(utility, ALONE, reason, where.evidence, agreement)
         weight = self.weight / (1.0 + progress / self.fade)
         if weight > 0.0 and isinstance(utility, LogEI | NoisyEI):
             utility = Guided(utility, where, weight, self.most)
-        return Counsel(utility, TOGETHER, where.evidence, agreement)
+        return Counsel(utility, evidence=where.evidence, agreement=agreement)
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 @lru_cache(maxsize=8)
@@ -112,7 +126,8 @@ def anywhere(space: Space) -> Anywhere:
     """Designs of this space at random, as the evidence knows them."""
     if not space.is_box:
         return Cloud(space.sample(POINTS, np.random.default_rng(0)))
-    return Box(tuple((j, levels) for j, levels in enumerate(space.grid) if levels is not None), space.blocks)
+    few = [(j, levels) for j, levels in enumerate(space.grid) if levels is not None and len(levels) <= LEVELS]
+    return Box(tuple(few), space.blocks)
 
 
 def agree(where: Whereabouts, data: Dataset) -> float:
