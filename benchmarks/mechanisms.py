@@ -16,37 +16,26 @@ os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL
 
 import argparse
 import json
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from functools import cached_property, partial
-from math import log
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from candidates import CANDIDATES, Candidate, Round
 from cboc.arrays import Array
-from cboc.baselines.case import COIN, OWN, Case
+from cboc.baselines.case import Case
 from cboc.bench.engines import engine
 from cboc.bench.job import Job, measure
 from cboc.bench.scenario import Kind, Scenario
 from cboc.bench.sheet import Sheet, Writing, write
 from cboc.cli.bar import bar
-from cboc.consensus.birkhoff import decompose
-from cboc.consensus.whereabouts import locate
-from cboc.data import Dataset
 from cboc.metrics import standard_error
 from cboc.strategy import Situation, default
-from cboc.surrogate.gp import GP
-from cboc.utility.guide import ALONE, Guide
-from cboc.utility.guided import Guided
-from cboc.utility.improvement import LogEI
-from cboc.utility.maximise import maximise_all
 
 RESULTS = Path(__file__).parent / "results" / "mechanisms.jsonl"
 SEEDS = range(1000, 1003)
-PLAIN = Guide(least=2.0, doubt=0.1, agreement=-1.0)  # goes by some evidence, whatever the own outcomes say
-EVIDENT = replace(PLAIN, doubt=ALONE)  # and mixes only then
 SCENARIOS = {
     "Levy-2": Scenario("levy-2", 10, is_displaced=True),
     "Branin": Scenario("branin", 10),
@@ -56,221 +45,6 @@ SCENARIOS = {
     "unrelated 2-D": Scenario("levy-2", 10, Kind.UNRELATED),
     "unrelated 4-D": Scenario("levy-4", 10, Kind.UNRELATED, rounds=60),
     "outlier": Scenario("levy-4", 10, Kind.OUTLIER, is_displaced=True, rounds=60),
-}
-
-
-@dataclass
-class Round:
-    """What is there after the sites have fitted their surrogates: round t of a case."""
-
-    case: Case
-    t: int
-    data: list[Dataset]
-    gps: list[GP]
-    memory: dict[str, Any]  # of the candidate, from round to round
-
-    @property
-    def progress(self) -> float:
-        return self.t / self.case.horizon
-
-    @cached_property
-    def utilities(self) -> list[LogEI]:
-        return [LogEI(gp) for gp in self.gps]
-
-    def maximise(self, utilities: list[Any]) -> Array:  # (K, D)
-        rngs = [self.case.rng(k, self.t, OWN) for k in range(self.case.sites)]
-        return np.array([x for x, _ in maximise_all(utilities, self.case.space, rngs)])
-
-    @cached_property
-    def own(self) -> Array:
-        """What every site would run by itself."""
-        return self.maximise(self.utilities)
-
-    @cached_property
-    def bests(self) -> Array:
-        """The best design of every site, (K, D)."""
-        return np.array([data.best.x for data in self.data])
-
-    def others(self, k: int) -> Array:
-        return np.delete(self.bests, k, axis=0)
-
-    def matrix(self) -> Array:
-        """CBOC-U."""
-        sites, share = self.case.sites, 1.0 - self.progress
-        return (1.0 - share) * np.eye(sites) + share / sites
-
-    def follows(self, k: int, x: Array, ratio: float) -> bool:
-        """The gate: does x cost site k at most a share 1 - ratio of its utility?"""
-        utility = self.utilities[k]
-        return ratio == 0.0 or bool(utility(x[None])[0] >= utility(self.own[k][None])[0] + log(ratio))
-
-    def gated(self, X: Array, ratio: float) -> Array:
-        return np.array([x if self.follows(k, x, ratio) else self.own[k] for k, x in enumerate(X)])
-
-
-Candidate = Callable[[Round], Array]  # (K, D) the designs that the sites run
-
-
-def alone(round: Round) -> Array:
-    return round.own
-
-
-def mixed(round: Round, ratio: float) -> Array:
-    """CBOC-U behind a gate."""
-    return round.gated(round.matrix() @ round.own, ratio)
-
-
-def rising(round: Round) -> Array:
-    """The gate's ratio goes from 0 to 1 with the rounds."""
-    return mixed(round, max(round.progress, 1e-6))
-
-
-def symmetric(round: Round, ratio: float) -> Array:
-    """Two sites mix only if both would follow: W stays doubly stochastic, for one more bit."""
-    X = round.matrix() @ round.own
-    willing = np.array([round.follows(k, x, ratio) for k, x in enumerate(X)])
-    W = round.matrix() * np.outer(willing, willing)
-    return (W + np.diag(1.0 - W.sum(axis=1))) @ round.own
-
-
-def allocated(round: Round, ratio: float) -> Array:
-    """Whole proposals are exchanged, not averaged: a permutation of Birkhoff's decomposition, drawn by its weight."""
-    parts = decompose(round.matrix())
-    shares = np.array([share for share, _ in parts])
-    drawn = round.case.rng(0, round.t, COIN).choice(len(parts), p=shares / shares.sum())
-    return round.gated(parts[drawn][1] @ round.own, ratio)
-
-
-def clustered(round: Round, ratio: float) -> Array:
-    """The mean is taken over those proposals only that lie within 0.15 √D, link by link."""
-    X = round.own
-    near = ((X[:, None] - X) ** 2).sum(axis=2) <= 0.15**2 * X.shape[1]
-    joined = np.linalg.matrix_power(near.astype(int), len(X)) > 0
-    share = 1.0 - round.progress
-    return round.gated((1.0 - share) * X + share * (joined / joined.sum(axis=1, keepdims=True)) @ X, ratio)
-
-
-def similar(round: Round, ratio: float, width: float = 0.2) -> Array:
-    """W by how near the best designs of two sites are, made doubly stochastic by turns (Sinkhorn)."""
-    Z = round.bests
-    W = np.exp(-0.5 * ((Z[:, None] - Z) ** 2).sum(axis=2) / (width**2 * Z.shape[1]))
-    for _ in range(200):
-        W /= W.sum(axis=1, keepdims=True)
-        W /= W.sum(axis=0, keepdims=True)
-    share = 1.0 - round.progress
-    return round.gated(((1.0 - share) * np.eye(len(Z)) + share * W) @ round.own, ratio)
-
-
-def visits(round: Round, ratio: float) -> Array:
-    """Runs the best design of the peer that promises most, until that has failed twice more than it has helped."""
-    trust = round.memory.setdefault("trust", np.full(round.case.sites, 2.0))
-    went = round.memory.get("went", [])
-    for k in went:
-        is_better = round.data[k].score[-1] > round.data[k].score[:-1].max()
-        trust[k] = max(trust[k], 2.0) if is_better else trust[k] - 1.0
-    X, round.memory["went"] = round.own.copy(), []
-    for k, utility in enumerate(round.utilities):
-        others = round.others(k)
-        x = others[int(np.argmax(utility(others)))]
-        is_new = np.abs(round.data[k].X - x).max(axis=1).min() > 1e-2
-        if trust[k] > 0.0 and is_new and round.follows(k, x, ratio):
-            X[k] = x
-            round.memory["went"].append(k)
-    return X
-
-
-def guided(round: Round, guide: Guide, ratio: float | None = None) -> Array:
-    """The chosen one, and what it is without its parts: drawn to the others, and the mix behind a gate, if any."""
-    known = slice(None) if round.t else slice(0)
-    counsels = [
-        guide(utility, round.data[k], round.others(k)[known], round.progress, round.case.space)
-        for k, utility in enumerate(round.utilities)
-    ]
-    own = round.maximise([counsel.utility for counsel in counsels])
-    if ratio is None:
-        return own
-    designs = round.matrix() @ own
-    for k, counsel in enumerate(counsels):
-        value, asked = counsel.utility, max(ratio, counsel.keeps)
-        if value(designs[k][None])[0] < value(own[k][None])[0] + log(asked):
-            designs[k] = own[k]
-    return designs
-
-
-@dataclass(frozen=True)
-class Covariate:
-    """LogEI on a surrogate whose mean has a term β φ(x), φ what a guide would add."""
-
-    gp: GP  # of what the term leaves
-    guide: Guided
-    coefficient: float  # β
-    best: float
-
-    @property
-    def anchors(self) -> Array:
-        return self.guide.anchors
-
-    def __call__(self, X: Array) -> Array:
-        mean, sd = self.gp.moments(X)
-        return LogEI.worth(mean + self.coefficient * self.guide.bonus(X), sd, self.best)
-
-    def with_gradient(self, X: Array) -> tuple[Array, Array]:
-        mean, sd, d_mean, d_sd = self.gp.moments_with_gradient(X)
-        bonus, pull = self.guide.together([self.guide]).bonus(X, np.zeros(len(X), dtype=int))
-        value, by_mean, by_sd = LogEI.slopes(mean + self.coefficient * bonus, sd, self.best)
-        return value, by_sd[:, None] * d_sd + by_mean[:, None] * (d_mean + self.coefficient * pull)
-
-    log_worth = __call__
-
-
-def _covariate(utility: LogEI, own: Array, others: Array, spread: float = 0.3) -> Any:
-    """β by generalised least squares together with the mean, under a prior of this spread; not used if negative."""
-    where = locate(own, others)
-    if where is None or where.evidence < PLAIN.least:
-        return utility
-    gp, guide = utility.gp, Guided(utility, where, 1.0, PLAIN.most)
-    phi = guide.bonus(gp.X)
-    terms = gp.inverse_root @ np.column_stack([np.ones(len(phi)), phi])
-    normal = terms.T @ terms + np.diag([0.0, spread**-2])
-    mean, coefficient = np.linalg.solve(normal, terms.T @ (gp.inverse_root @ gp.y))
-    if coefficient <= 0.0:
-        return utility
-    rest = gp.y - mean - coefficient * phi
-    left = replace(gp, mean=float(mean), alpha=gp.inverse_root.T @ (gp.inverse_root @ rest))
-    return Covariate(left, guide, float(coefficient), utility.best)
-
-
-def covariates(round: Round, ratio: float | None = None) -> Array:
-    """The peers' best designs in the prior mean, with a coefficient that the site's own data decide."""
-    utilities = [_covariate(u, round.bests[k], round.others(k)) for k, u in enumerate(round.utilities)]
-    round.own = round.maximise(utilities)
-    return round.own if ratio is None else mixed(round, ratio)
-
-
-CANDIDATES: dict[str, Candidate] = {
-    "alone": alone,
-    "mix, gate 0 (the paper)": partial(mixed, ratio=0.0),
-    "mix, gate 0.1": partial(mixed, ratio=0.1),
-    "mix, gate 0.5": partial(mixed, ratio=0.5),
-    "mix, gate rising": rising,
-    "mix, symmetric gate 0.1": partial(symmetric, ratio=0.1),
-    "exchange, gate 0.1": partial(allocated, ratio=0.1),
-    "mix in clusters, gate 0.1": partial(clustered, ratio=0.1),
-    "mix by similarity, gate 0.1": partial(similar, ratio=0.1),
-    "visits, gate 0.1": partial(visits, ratio=0.1),
-    "covariates": covariates,
-    "covariates, mix": partial(covariates, ratio=0.1),
-    "guide": partial(guided, guide=PLAIN),
-    "guide, mix": partial(guided, guide=PLAIN, ratio=0.1),
-    "guide, mix, doubt 0.5": partial(guided, guide=replace(PLAIN, doubt=0.5), ratio=0.1),
-    "by evidence": partial(guided, guide=EVIDENT, ratio=0.1),
-    "by evidence, gate 0.5": partial(guided, guide=EVIDENT, ratio=0.5),
-    "by evidence, least 4": partial(guided, guide=replace(EVIDENT, least=4.0), ratio=0.1),
-    "by evidence, agreement 0": partial(guided, guide=replace(EVIDENT, agreement=0.0), ratio=0.1),
-    "by evidence, agreement 0.3": partial(guided, guide=replace(EVIDENT, agreement=0.3), ratio=0.1),
-    "chosen, no mix in doubt": partial(guided, guide=Guide(doubt=ALONE), ratio=0.1),
-    "chosen, doubt 0.1": partial(guided, guide=Guide(doubt=0.1), ratio=0.1),
-    "chosen": partial(guided, guide=Guide(), ratio=0.1),
 }
 
 
