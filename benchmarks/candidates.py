@@ -19,6 +19,7 @@ from cboc.baselines.case import COIN, OWN, Case
 from cboc.consensus.birkhoff import decompose
 from cboc.consensus.whereabouts import locate
 from cboc.data import Dataset
+from cboc.strategy import Situation
 from cboc.surrogate.gp import GP
 from cboc.utility.guide import ALONE, Guide
 from cboc.utility.guided import Guided
@@ -87,6 +88,22 @@ class Round:
 
 
 Candidate = Callable[[Round], Array]  # (K, D) the designs that the sites run
+
+
+def designs(case: Case, candidate: Candidate) -> Array:  # (K, T, D)
+    """What the sites run, round by round."""
+    data, memory = list(case.initial), dict[str, Any]()
+    warm: list[tuple[float, ...] | None] = [None] * case.sites
+    ran = np.empty((case.sites, case.horizon, case.space.dimension))
+    for t in range(case.horizon):
+        known = [Situation(own, case.space, warm_start=last) for own, last in zip(data, warm, strict=True)]
+        gps = case.strategy.surrogates(known)
+        warm = [tuple(gp.theta.tolist()) for gp in gps]
+        ran[:, t] = candidate(Round(case, t, data, gps, memory))
+        data = [
+            own.with_point(x, case.experiment(k, x)) for k, (own, x) in enumerate(zip(data, ran[:, t], strict=True))
+        ]
+    return ran
 
 
 def alone(round: Round) -> Array:
@@ -222,6 +239,34 @@ def guided(round: Round, guide: Guide, ratio: float | None = None) -> Array:
 
 
 @dataclass(frozen=True)
+class Imitation(Case):
+    """A case in which the sites' surrogates stand for their experiments."""
+
+    gps: tuple[GP, ...] = ()
+
+    def experiment(self, site: int, x: Array) -> float:
+        return float(self.gps[site].predict(x[None])[0][0])
+
+
+def checked(round: Round, checks: int = 4) -> Array:
+    """The chosen one; a site works alone from a check on, until the next, where a search alone, played on its surrogate
+    as in `solo.py`, has had the larger mean over the rounds."""
+    case, t = round.case, round.t
+    lone = round.memory.setdefault("lone", np.zeros(case.sites, dtype=bool))
+    if t and checks * t % case.horizon < checks:
+        before = [Dataset(own.X, gp.predict(own.X)[0]) for own, gp in zip(case.initial, round.gps, strict=True)]
+        gps = tuple(round.gps)
+        played = designs(Imitation(case.problems, tuple(before), t, case.seed, case.strategy, gps=gps), alone)
+        for k, (start, gp) in enumerate(zip(before, round.gps, strict=True)):
+            together, solo = (
+                np.maximum.accumulate(np.append(start.score.max(), gp.predict(X)[0]))
+                for X in (round.data[k].X[len(start) :], played[k])
+            )
+            lone[k] = together.mean() < solo.mean()
+    return np.where(lone[:, None], round.own, guided(round, Guide(), ratio=0.1))
+
+
+@dataclass(frozen=True)
 class Covariate:
     """LogEI on a surrogate whose mean has a term β φ(x), φ what a guide would add."""
 
@@ -299,5 +344,6 @@ CANDIDATES: dict[str, Candidate] = {
     "by evidence, agreement 0.3": partial(guided, guide=replace(EVIDENT, agreement=0.3), ratio=0.1),
     "chosen, no mix in doubt": partial(guided, guide=Guide(doubt=ALONE), ratio=0.1),
     "chosen, doubt 0.1": partial(guided, guide=Guide(doubt=0.1), ratio=0.1),
+    "chosen, checked by a played search": checked,
     "chosen": partial(guided, guide=Guide(), ratio=0.1),
 }

@@ -23,16 +23,14 @@ from typing import Any
 
 import numpy as np
 
-from candidates import CANDIDATES, Candidate, Round
-from cboc.arrays import Array
-from cboc.baselines.case import Case
+from candidates import CANDIDATES, designs
 from cboc.bench.engines import engine
 from cboc.bench.job import Job, measure
 from cboc.bench.scenario import Kind, Scenario
 from cboc.bench.sheet import Sheet, Writing, write
 from cboc.cli.bar import bar
 from cboc.metrics import standard_error
-from cboc.strategy import Situation, default
+from cboc.strategy import default
 
 RESULTS = Path(__file__).parent / "results" / "mechanisms.jsonl"
 SEEDS = range(1000, 1003)
@@ -46,21 +44,6 @@ SCENARIOS = {
     "unrelated 4-D": Scenario("levy-4", 10, Kind.UNRELATED, rounds=60),
     "outlier": Scenario("levy-4", 10, Kind.OUTLIER, is_displaced=True, rounds=60),
 }
-
-
-def designs(case: Case, candidate: Candidate) -> Array:  # (K, T, D)
-    data, memory = list(case.initial), dict[str, Any]()
-    warm: list[tuple[float, ...] | None] = [None] * case.sites
-    ran = np.empty((case.sites, case.horizon, case.space.dimension))
-    for t in range(case.horizon):
-        known = [Situation(own, case.space, warm_start=last) for own, last in zip(data, warm, strict=True)]
-        gps = case.strategy.surrogates(known)
-        warm = [tuple(gp.theta.tolist()) for gp in gps]
-        ran[:, t] = candidate(Round(case, t, data, gps, memory))
-        data = [
-            own.with_point(x, case.experiment(k, x)) for k, (own, x) in enumerate(zip(data, ran[:, t], strict=True))
-        ]
-    return ran
 
 
 @dataclass(frozen=True)
