@@ -16,6 +16,8 @@ PICTURES = {
     "honest-default.png": "gains-displaced.png",
     "result.png": "result.png",
     "savings.png": "savings.png",
+    "crowd.png": "crowd.png",
+    "sites.png": "sites.png",
     "price.png": "price.png",
     "theory/theory.png": "theory.png",
 }

@@ -10,7 +10,7 @@ from cboc.baselines.case import Case
 from cboc.bench.casestudy import INITIAL, Account, Attempt
 from cboc.bench.illustration import LEADER, NEAR, Illustration, illustrate
 from cboc.bench.job import Job, Row
-from cboc.bench.paper import DISPLACED, FURTHER, SCENARIOS, TABLES
+from cboc.bench.paper import DISPLACED, FURTHER, SCENARIOS, SIZES, TABLES
 from cboc.bench.scenario import Kind, Scenario
 from cboc.bench.summary import ALONE, Summary
 from cboc.bench.theory import Course, Inquiry, slope, trend
@@ -228,7 +228,19 @@ def test_intervals_beyond_the_picture_end_in_an_arrow():
     assert {line.get_marker() for line in ax.lines} >= {"<", ">"}
 
 
-# savings and price
+# more sites, savings and price
+
+
+def test_a_crowd_is_drawn_by_its_gain_over_working_alone():
+    sizes = [scenario for scenario in (*SCENARIOS, *SIZES) if scenario.problem == "shekel-10"]
+    summary = Summary(rows(sizes))
+    last, area = evidence.crowd(summary, "default", ("cboc-u",)).axes
+    for ax, gain in ((last, "gain"), (area, "area_gain")):
+        drawn = dict(zip(*ax.containers[0].lines[0].get_data(), strict=True))
+        for scenario in sizes:
+            (y,) = (y for x, y in drawn.items() if abs(x - scenario.sites) < 0.1 * scenario.sites)
+            assert y == pytest.approx(getattr(summary.cell(scenario, "default", "cboc-u"), gain).difference)
+    assert len(drawn) == 7 and last.get_ylabel()
 
 
 def test_savings_are_the_rounds_until_the_end_of_working_alone(summary):
@@ -371,6 +383,7 @@ PICTURES = {
     "published": lambda summary: evidence.published(summary, SURROGATES),
     "gains": lambda summary: evidence.gains(summary, [*SCENARIOS, *FURTHER], "paper"),
     "savings": lambda summary: evidence.savings(summary, SCENARIOS, "paper", "cboc-u"),
+    "crowd": lambda summary: evidence.crowd(summary, "paper", ("cboc-u", "cboc-l")),
     "price": lambda _: evidence.price({}, SCENARIOS),
     "casestudy": lambda _: evidence.casestudy(accounts(seeds=1)),
     "theory": lambda _: evidence.theory(courses(seeds=1, methods=("individual", "gated"))),
@@ -384,7 +397,7 @@ def test_every_picture_is_a_file_without_a_warning_even_where_runs_are_missing(s
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")
 
 
-@pytest.mark.parametrize("name", ["sites", "published", "gains", "savings"])
+@pytest.mark.parametrize("name", ["sites", "published", "gains", "savings", "crowd"])
 def test_pictures_of_no_runs_at_all_say_so(name):
     figure = PICTURES[name](Summary([]))
     assert "no seeds yet" in figure.get_supxlabel()

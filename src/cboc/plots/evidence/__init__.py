@@ -2,6 +2,7 @@
 
 path.py       two sites on their contours  (Sec. 5.2)
 sites.py      the Gap with more and more sites  (Table 3)
+crowd.py      what more and more sites bring over working alone
 published.py  the paper's tables beside ours  (Tables 1 to 4)
 gains.py      what every method has over working alone, scenario by scenario
 savings.py    how much sooner the sites have together what they have alone in the end
@@ -12,6 +13,7 @@ look.py       the name, colour and mark of every method in all of them
 """
 
 from cboc.plots.evidence.casestudy import casestudy
+from cboc.plots.evidence.crowd import crowd
 from cboc.plots.evidence.gains import gains
 from cboc.plots.evidence.path import path
 from cboc.plots.evidence.price import price
@@ -20,4 +22,4 @@ from cboc.plots.evidence.savings import savings
 from cboc.plots.evidence.sites import sites
 from cboc.plots.evidence.theory import theory
 
-__all__ = ["casestudy", "gains", "path", "price", "published", "savings", "sites", "theory"]
+__all__ = ["casestudy", "crowd", "gains", "path", "price", "published", "savings", "sites", "theory"]
