@@ -62,8 +62,19 @@ def test_noise_does_not_count_as_progress():
     truth = case.problems[0].values(case.initial[0].X)
     assert not np.allclose(truth, case.initial[0].y)
     again = np.repeat(case.initial[0].best.x[None, None], 3, axis=1)
-    assert measure(Job(noisy, "default", "random", 0), case, again).final == (0.0,)
+    curve = measure(Job(noisy, "default", "random", 0), case, again).curve
+    assert len(set(curve)) == 1
     assert np.allclose(quiet.case(0, default()).initial[0].y, truth)
+
+
+def test_with_noise_the_way_is_that_from_the_median_to_the_optimum():
+    """One that began at the optimum by luck, and then measured something worse as better, is not infinitely worse."""
+    noisy = Scenario("levy-2", 1, Kind.SAME, noise=1.0, rounds=1)
+    case = noisy.case(0, default())
+    site, best = case.problems[0], case.initial[0].best.x
+    row = measure(Job(noisy, "default", "random", 0), case, best[None, None])
+    missed = float(site.values(best[None])[0] - site.optimum) / site.depth
+    assert row.final == pytest.approx((1.0 - missed,), abs=1e-6) and missed > 0.0
 
 
 def test_flat_sites_count_as_solved_and_are_counted():

@@ -140,7 +140,8 @@ def measure(job: Job, case: Case, designs: Array) -> Row:
         y = np.append(data.y, [case.experiment(k, x) for x in designs[k][here]])
         sign = 1.0 if site.direction == "minimise" else -1.0
         loss = sign * (site.values(X) - site.optimum)
-        gap = _gap(loss, np.where(np.isnan(y), np.inf, sign * y), len(data))
+        way = site.depth if job.scenario.noise else None
+        gap = _gap(loss, np.where(np.isnan(y), np.inf, sign * y), len(data), way)
         gap = gap[np.append(0, np.cumsum(here))]  # a site that is absent stays where it was
         gaps.append(np.ones_like(gap) if site.is_flat else gap)
         regrets.append(0.0 if site.is_flat else loss[len(data) :].sum() / site.depth)
@@ -155,14 +156,15 @@ def measure(job: Job, case: Case, designs: Array) -> Row:
     )
 
 
-def _gap(loss: Array, measured: Array, initial: int) -> Array:
+def _gap(loss: Array, measured: Array, initial: int, way: float | None = None) -> Array:
     """G(t) = 1 - loss(xᵗ) / loss(x⁰), xᵗ the design that has measured lowest by round t: the Gap of Sec. 5.
 
-    There measurements have no noise; with noise it is judged by the truth, and may fall.
+    There measurements have no noise. With noise it is judged by the truth, and may fall; and since x⁰ may be near the
+    optimum without anybody knowing, `way` takes the place of loss(x⁰).
     """
     leads = np.array([int(np.argmin(measured[: n + 1])) for n in range(initial - 1, len(measured))])
-    start = loss[leads[0]]
-    return 1.0 - loss[leads] / start if start > 0.0 else np.ones(len(leads))
+    way = loss[leads[0]] if way is None else way
+    return 1.0 - loss[leads] / way if way > 0.0 else np.ones(len(leads))
 
 
 def _rounded(values: Array, digits: int = DIGITS) -> tuple[float, ...]:

@@ -83,6 +83,7 @@ FURTHER = [
     Scenario("levy-2", 10, Kind.UNRELATED),
     Scenario("levy-4", 10, Kind.UNRELATED),
     Scenario("levy-2", 10, is_displaced=True, noise=0.1),
+    Scenario("levy-4", 10, is_displaced=True, noise=0.1),
     Scenario("rosenbrock-4", 10, is_displaced=True),
     Scenario("styblinski-tang-4", 10, is_displaced=True),
     Scenario("michalewicz-5", 10, is_displaced=True),

@@ -54,9 +54,9 @@ SHARES = (
     "flat ones are left out."
 )
 LEGEND = (
-    "Gap: the share of the way from the best initial outcome to the optimum; area: its mean over the rounds; ±: the "
-    "standard error over seeds. Differences are paired by seed, with 95 % confidence intervals. Alone: individual, or "
-    f"what a row says after 'against'. {SHARES} "
+    "Gap: the share of the way from the best initial outcome, with noise from the median, to the optimum; area: its "
+    "mean over the rounds; ±: the standard error over seeds. Differences are paired by seed, with 95 % confidence "
+    f"intervals. Alone: individual, or what a row says after 'against'. {SHARES} "
     "Rounds: when the mean curve, and that of working alone, are where working alone ends. "
     "Regret: cumulative, in units of the distance between a problem's median value and its optimum; lower is better."
 )
