@@ -238,6 +238,11 @@ def guided(round: Round, guide: Guide, ratio: float | None = None) -> Array:
     return designs
 
 
+def tightening(round: Round) -> Array:
+    """The chosen one behind a gate whose ratio rises from 0.1 to 1 with the rounds."""
+    return guided(round, Guide(), max(0.1, round.progress))
+
+
 @dataclass(frozen=True)
 class Imitation(Case):
     """A case in which the sites' surrogates stand for their experiments."""
@@ -344,6 +349,7 @@ CANDIDATES: dict[str, Candidate] = {
     "by evidence, agreement 0.3": partial(guided, guide=replace(EVIDENT, agreement=0.3), ratio=0.1),
     "chosen, no mix in doubt": partial(guided, guide=Guide(doubt=ALONE), ratio=0.1),
     "chosen, doubt 0.1": partial(guided, guide=Guide(doubt=0.1), ratio=0.1),
+    "chosen, gate rising": tightening,
     "chosen, checked by a played search": checked,
     "chosen": partial(guided, guide=Guide(), ratio=0.1),
 }
