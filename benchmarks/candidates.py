@@ -39,6 +39,7 @@ class Round:
     data: list[Dataset]
     gps: list[GP]
     memory: dict[str, Any]  # of the candidate, from round to round
+    shared: Array  # (K, D) best designs as they were in the round before, when proposals were sent; (0, D) in the first
 
     @property
     def progress(self) -> float:
@@ -62,8 +63,9 @@ class Round:
         """The best design of every site, (K, D)."""
         return np.array([data.best.x for data in self.data])
 
-    def others(self, k: int) -> Array:
-        return np.delete(self.bests, k, axis=0)
+    def heard(self, k: int) -> Array:
+        """What site k knows of the others' best designs before it proposes."""
+        return np.delete(self.shared, k, axis=0) if len(self.shared) else self.shared
 
     def matrix(self, share: float | None = None) -> Array:
         """CBOC-U, or the same with another share of the mean."""
@@ -92,14 +94,15 @@ Candidate = Callable[[Round], Array]  # (K, D) the designs that the sites run
 
 def designs(case: Case, candidate: Candidate) -> Array:  # (K, T, D)
     """What the sites run, round by round."""
-    data, memory = list(case.initial), dict[str, Any]()
+    data, memory, shared = list(case.initial), dict[str, Any](), np.empty((0, case.space.dimension))
     warm: list[tuple[float, ...] | None] = [None] * case.sites
     ran = np.empty((case.sites, case.horizon, case.space.dimension))
     for t in range(case.horizon):
         known = [Situation(own, case.space, warm_start=last) for own, last in zip(data, warm, strict=True)]
         gps = case.strategy.surrogates(known)
         warm = [tuple(gp.theta.tolist()) for gp in gps]
-        ran[:, t] = candidate(Round(case, t, data, gps, memory))
+        round = Round(case, t, data, gps, memory, shared)
+        ran[:, t], shared = candidate(round), round.bests
         data = [
             own.with_point(x, case.experiment(k, x)) for k, (own, x) in enumerate(zip(data, ran[:, t], strict=True))
         ]
@@ -197,7 +200,7 @@ def visits(round: Round, ratio: float) -> Array:
         trust[k] = max(trust[k], 2.0) if round.has_improved(k) else trust[k] - 1.0
     X, round.memory["went"] = round.own.copy(), []
     for k, utility in enumerate(round.utilities):
-        others = round.others(k)
+        others = np.delete(round.bests, k, axis=0)  # of this round, which is closed before anything is run
         x = others[int(np.argmax(utility(others)))]
         if trust[k] > 0.0 and round.is_new(k, x) and round.follows(k, x, ratio):
             X[k] = x
@@ -222,9 +225,8 @@ def bandit(round: Round, ratio: float) -> Array:
 
 def guided(round: Round, guide: Guide, ratio: float | None = None) -> Array:
     """The chosen one, and what it is without its parts: drawn to the others, and the mix behind a gate, if any."""
-    known = slice(None) if round.t else slice(0)
     counsels = [
-        guide(utility, round.data[k], round.others(k)[known], round.progress, round.case.space)
+        guide(utility, round.data[k], round.heard(k), round.progress, round.case.space)
         for k, utility in enumerate(round.utilities)
     ]
     own = round.maximise([counsel.utility for counsel in counsels])
@@ -299,7 +301,7 @@ class Covariate:
 
 def _covariate(utility: LogEI, own: Array, others: Array, spread: float = 0.3) -> Any:
     """β by generalised least squares together with the mean, under a prior of this spread; not used if negative."""
-    where = locate(own, others)
+    where = locate(own, others) if len(others) else None
     if where is None or where.evidence < PLAIN.least:
         return utility
     gp, guide = utility.gp, Guided(utility, where, 1.0, PLAIN.most)
@@ -316,7 +318,7 @@ def _covariate(utility: LogEI, own: Array, others: Array, spread: float = 0.3) -
 
 def covariates(round: Round, ratio: float | None = None) -> Array:
     """The peers' best designs in the prior mean, with a coefficient that the site's own data decide."""
-    utilities = [_covariate(u, round.bests[k], round.others(k)) for k, u in enumerate(round.utilities)]
+    utilities = [_covariate(u, round.bests[k], round.heard(k)) for k, u in enumerate(round.utilities)]
     round.own = round.maximise(utilities)
     return round.own if ratio is None else mixed(round, ratio)
 
