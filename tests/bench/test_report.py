@@ -4,7 +4,7 @@ import pytest
 from cboc.bench import paper, report, tuning
 from cboc.bench.job import Job, Row
 from cboc.bench.methods import METHODS, method
-from cboc.bench.scenario import Scenario
+from cboc.bench.scenario import Kind, Scenario
 from cboc.bench.sheet import Sheet, Writing, write
 from cboc.bench.summary import Summary
 from cboc.bench.theory import Course, Inquiry, bound_slope, slope, trend
@@ -113,6 +113,17 @@ def test_the_default_is_set_against_every_other_method():
     alone, published = sheet.rows
     assert alone[1:3] == ("1", "5") and alone[6:9] == ("1", "0", "0") and published[6:9] == ("0", "1", "0")
     assert alone[-1].endswith("%") and int(alone[-1].split()[0]) < 100
+
+
+def test_an_outlier_is_told_apart_from_the_others():
+    """Nine sites gain 0.2 and the outlier, the last one, loses 0.1."""
+    scenario = next(row for row in paper.LIFE if row.kind == Kind.OUTLIER)
+    together = np.append(np.full(9, 0.7), 0.4)
+    summary = Summary([row(name, seed, final, scenario=scenario) for seed in (0, 1) for name, final in
+                       (("individual", 0.5), ("cboc", together))])  # fmt: skip
+    outlier, others = report.affected_sheet(summary, "default").rows
+    assert outlier[:4] == (scenario.name, "outlier", "1", "2") and outlier[-1] == "-0.100 (-0.100, -0.100)"
+    assert others[1:4] == ("the others", "9", "2") and others[-1] == "+0.200 (+0.200, +0.200)"
 
 
 def test_those_that_sample_are_compared_with_sampling_alone_too():

@@ -91,7 +91,8 @@ def honest_sheets(summary: Summary, surrogates: Sequence[str]) -> list[Sheet]:
         for surrogate in surrogates
         for title, rows in HONEST.items()
     ]
-    return [sheet for sheet in scores if sheet.rows]
+    affected = [affected_sheet(summary, surrogate) for surrogate in surrogates]
+    return [sheet for sheet in (*scores, *affected) if sheet.rows]
 
 
 def honest_details(summary: Summary, surrogates: Sequence[str]) -> list[Sheet]:
@@ -246,6 +247,21 @@ def default_sheet(summary: Summary, scenarios: Sequence[Scenario], surrogate: st
     )
     title = f"{OURS}, the default, on {which}, {surrogate} surrogate: 95 % intervals above, around or below zero"
     return Sheet(title, head, tuple(rows), notes)
+
+
+def affected_sheet(summary: Summary, surrogate: str) -> Sheet:
+    """What the default brings the sites to which something happens, and what it brings the others."""
+    rows = []
+    for scenario in LIFE:
+        cell, who = summary.cell(scenario, surrogate, OURS), scenario.affected
+        if cell is None or not cell.alone or who is None:
+            continue
+        for name, sites in ((str(scenario.trouble or scenario.kind), who), ("the others", ~who)):
+            gains = [_difference(gain) for gain in cell.gains_of(sites)]
+            rows.append((scenario.name, name, str(sites.sum()), str(len(cell.rows)), *gains))
+    head = ("", "who", "sites", "seeds", "area - alone, 95 %", "final - alone, 95 %")
+    title = f"{OURS}, the default: those to whom something happens, and the others, {surrogate} surrogate"
+    return Sheet(title, head, tuple(rows))
 
 
 def _sooner(cells: Sequence[Cell]) -> str:

@@ -131,16 +131,24 @@ class Scenario:
         return begin(self.problems(seed), initial, self.horizon, seed, strategy, self._attendance, failing)
 
     @property
+    def affected(self) -> Mask | None:
+        """(K,) the sites to which something happens that does not to the others; None: all are alike."""
+        sites = np.arange(self.sites)
+        if self.trouble in (Trouble.LATE, Trouble.LEAVING, Trouble.BUDGETS):
+            return sites % 2 == 1
+        return sites == self.sites - 1 if self.kind == Kind.OUTLIER else None
+
+    @property
     def _attendance(self) -> Mask | None:
         """(K, T) who is there in which round."""
-        here = np.ones((self.sites, self.horizon), dtype=bool)
+        here, who = np.ones((self.sites, self.horizon), dtype=bool), self.affected
         match self.trouble:
             case Trouble.LATE:
-                here[1::2, : self.horizon // 2] = False
+                here[who, : self.horizon // 2] = False
             case Trouble.LEAVING:
-                here[1::2, self.horizon // 2 :] = False
+                here[who, self.horizon // 2 :] = False
             case Trouble.BUDGETS:
-                here[1::2, 1::2] = False
+                here[who, 1::2] = False
             case _:
                 return None
         return here

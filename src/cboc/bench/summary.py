@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from cboc.arrays import Array
+from cboc.arrays import Array, Mask
 from cboc.bench.job import Row
 from cboc.bench.methods import METHODS
 from cboc.bench.scenario import Scenario
@@ -93,6 +93,14 @@ class Cell:
     @property
     def area_gain(self) -> Paired:
         return paired(self.areas.mean(axis=1), self._other.areas.mean(axis=1))
+
+    def gains_of(self, sites: Mask) -> tuple[Paired, Paired]:
+        """Area and final Gap of some of the sites (K,), minus those of the same sites alone."""
+        area, final = (
+            paired(ours[:, sites].mean(axis=1), theirs[:, sites].mean(axis=1))
+            for ours, theirs in ((self.areas, self._other.areas), (self.finals, self._other.finals))
+        )
+        return area, final
 
     @property
     def worst_gain(self) -> Paired:
