@@ -237,8 +237,8 @@ def test_advice_is_a_row_and_a_sentence_for_every_site(finished):
     rounds = [trial for trial in Run(directory).history("together", 0).of("b") if trial.round is not None]
     assert row["site"] == "b" and row["shared"] + row["own"] == len(rounds) and f"b: {row['advice']}" in printed
     best = [Run(directory).history(how, 0).best_so_far("b") for how in ("together", "alone")]
-    assert row["gain"] == pytest.approx((best[1] - best[0])[1:].mean())  # both were run, and need no model
-    assert f"In the run alone beside it, your best was about {abs(row['gain']):.2g} " in row["advice"]
+    assert row["mean gain"] == pytest.approx((best[1] - best[0])[1:].mean())  # both were run, and need no model
+    assert f"n the run alone beside it, your best was about {abs(row['mean gain']):.2g} " in row["advice"]
     assert "This is the repetition with seed 0; there are 2" in call("advise", directory).stderr
     assert "has the seeds 0, 1; 99 came" in sentence(call("advise", directory, "--seed", "99"))
     assert "is no site of study" in sentence(call("advise", directory, "--site", "c"))

@@ -171,6 +171,12 @@ def test_another_studys_journal_is_refused(tmp_path):
         run(journal=tmp_path / "run.jsonl", horizon=6)
 
 
+def test_a_setting_that_is_refused_begins_no_journal(tmp_path):
+    with pytest.raises(CbocError, match="initial is a whole number"):
+        run(journal=tmp_path / "run.jsonl", initial=-1)
+    assert run(journal=tmp_path / "run.jsonl").trials == run().trials
+
+
 @pytest.mark.parametrize(
     ("content", "complaint"), [("hello\n", "not a journal"), ('{"format": 99}\n', "not a journal")]
 )

@@ -1,4 +1,5 @@
 from contextlib import suppress
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -47,6 +48,27 @@ def test_asking_waits_for_the_others_and_then_gives_the_mean():
     mean = (np.array(x.trials[-1].proposed) + np.array(y.trials[-1].proposed)) / 2
     np.testing.assert_allclose(trial.x, mean, atol=1e-8)
     assert trial.decision == Decision.FOLLOWED and trial.status == Status.PENDING
+
+
+@pytest.mark.parametrize(
+    "odd", [{"others": ((5.0, 5.0),)}, {"others": ((0.5,),)}, {"others": ((float("nan"), 0.5),)}, {"x": (0.5, 1.5)}]
+)
+def test_a_network_that_gives_no_designs_is_named_and_nothing_of_it_is_kept(odd):
+    x, y = make()
+    finish_initial(x, y)
+    y.propose()
+
+    class Odd:
+        submit, leave = x.network.submit, x.network.leave
+
+        def design(self, site, round):
+            return replace(y.network.design(site, round), **odd)
+
+    x.network = Odd()
+    with pytest.raises(CbocError, match="designs have 2 coordinates from 0 to 1; the network of site 'x' gave"):
+        x.ask()
+    x.network = y.network
+    assert x.ask().status == Status.PENDING
 
 
 def test_ask_is_idempotent_until_told():

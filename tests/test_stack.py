@@ -255,6 +255,21 @@ def test_a_thought_is_dropped_when_the_trials_change():
     assert site.ask().proposed == twin.ask().proposed
 
 
+@pytest.mark.parametrize("first", [True, False])
+def test_sites_of_different_studies_think_together_as_each_would_alone(first):
+    def ready(shares_best):
+        study = Study(box(2), ("a", "b"), 4, shares_best=shares_best)
+        site = Site(study, "a", Ledger(study), direction="minimise", initial=4)
+        for _ in range(4):
+            trial = site.ask()
+            site.tell(trial, float(trial.x.sum()))
+        return site
+
+    together = [ready(first), ready(not first)]
+    think(together)
+    assert [site.propose() for site in together] == [ready(first).propose(), ready(not first).propose()]
+
+
 def test_a_strategy_without_together_is_asked_site_by_site():
     asked = []
 

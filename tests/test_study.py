@@ -38,7 +38,7 @@ def test_a_study_of_one_site_is_fine():
         ({"sites": []}, "at least one site"),
         ({"sites": ["a", "a"]}, "'a' is there 2 times"),
         ({"sites": ["a", ""]}, "a site's name is a word"),
-        ({"horizon": 0}, "horizon: a number of experiments is a whole number from 1; this is 0"),
+        ({"horizon": 0}, "horizon: a number of experiments is a whole number from 1 to 1,000,000; this is 0"),
         ({"horizon": 2.5}, "this is 2.5"),
         ({"budgets": {"c": 3}}, "'c', which is no site"),
         ({"budgets": {"a": -1}}, "a: a number of experiments"),
@@ -56,6 +56,15 @@ def test_a_study_of_one_site_is_fine():
         ({"rule": None}, "None is neither"),
         ({"space": {"round": (0, 1)}}, "may not be called 'round'"),
         ({"quorum": "x"}, "this is 'x'"),
+        ({"quorum": True}, "this is True"),
+        ({"horizon": 10**30}, "a whole number from 1 to 1,000,000"),
+        ({"budgets": None}, "budgets are given by site, such as .'lab-a': 10.; this is None"),
+        ({"budgets": ["a"]}, "budgets are given by site"),
+        ({"graph": None}, "a graph is a name or a list of pairs of sites; None is neither"),
+        ({"graph": 3}, "3 is neither"),
+        ({"name": 3}, "a study's name is a word; this is 3"),
+        ({"shares_best": "no"}, "shares_best is True or False, or None for the default; this is 'no'"),
+        ({"shares_best": 0}, "this is 0"),
         ({"quorum": 3}, "quorum is between 1 and the 2 sites; this is 3"),
     ],
 )
@@ -65,7 +74,14 @@ def test_a_wrong_agreement_is_refused_in_one_sentence(options, complaint):
         Study(**given)
 
 
+def test_numbers_and_truths_of_numpy_are_those_of_python():
+    plain = Study(SPACE, ["a", "b"], 10, budgets={"a": 3}, shares_best=True)
+    numpys = Study(SPACE, ["a", "b"], np.int64(10), budgets={"a": np.int32(3)}, shares_best=np.bool_(True))
+    assert numpys == plain and numpys.digest == plain.digest
+
+
 def test_best_designs_are_shared_unless_everybody_works_alone():
     assert Study(SPACE, ["a", "b"], 3).shares_best and Study(SPACE, ["a", "b"], 3, rule="leader").shares_best
     assert not Study(SPACE, ["a", "b"], 3, rule="identity").shares_best
+    assert not Study(SPACE, ["a"], 3).shares_best
     assert Study(SPACE, ["a", "b"], 3, rule="identity", shares_best=True).shares_best

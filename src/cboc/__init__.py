@@ -15,7 +15,7 @@ from cboc.trial import Trial
 
 if TYPE_CHECKING:
     from cboc.loop import ExperimentFailed, simulate
-    from cboc.membership import join
+    from cboc.membership import join as join
     from cboc.program import Program
     from cboc.site import Finished, Site, Waiting
 
@@ -42,9 +42,8 @@ __all__ = [
     "Trial",
     "Uniform",
     "Waiting",
-    "join",
     "simulate",
-]
+]  # `join` is there too, where its extra is
 
 _LATER = {
     "ExperimentFailed": "cboc.loop",

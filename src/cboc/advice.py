@@ -88,6 +88,9 @@ def _sentence(site: Site, counsel: Counsel | None) -> str:
     if counsel is None:
         return "Nothing to judge by yet: you have no outcome."
     because = f", for {counsel.reason}" if counsel.reason else ""
+    if site.is_finished:
+        state = "alone" if counsel.is_alone else "in doubt" if counsel.is_in_doubt else "together"
+        return f"Your rounds are over. One more would be {state}{because or f', for {_why(counsel)}'}."
     if counsel.is_alone:
         return f"You work alone now{because}. Staying costs you no experiment, and you may be together again later."
     if counsel.is_in_doubt:
@@ -95,10 +98,16 @@ def _sentence(site: Site, counsel: Counsel | None) -> str:
         return f"In doubt{because}. Go on: you run a mix only if it keeps {share} of what your own proposal promises."
     if counsel.reason:
         return f"You mix as far as your gate lets, though {counsel.reason}."
+    return f"Go on together: {_why(counsel)}."
+
+
+def _why(counsel: Counsel) -> str:
+    """Why together."""
     if counsel.evidence is None:
-        return "Go on together: your guide says so."
-    tried = "your own outcomes do not contradict that" if not isnan(counsel.agreement) else "you have hardly been there"
-    return f"Go on together: the sites' best designs lie together, and {tried}."
+        return "your guide says so"
+    few = "too few of your designs are there to tell more"
+    tried = few if isnan(counsel.agreement) else "your own outcomes do not contradict that"
+    return f"the sites' best designs lie together, and {tried}"
 
 
 def _counts(site: Site) -> tuple[Count, Count]:

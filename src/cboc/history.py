@@ -189,6 +189,8 @@ def _checked(trial: Trial) -> Trial:
         raise ValueError
     if len({len(design) for design in designs if design is not None}) > 1:
         raise ValueError
+    if not all(0.0 <= value <= 1.0 for design in designs if design is not None for value in design):
+        raise ValueError
     return trial
 
 

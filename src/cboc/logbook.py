@@ -184,7 +184,7 @@ class Logbook:
     def _outcome(self, y: Outcome) -> tuple[float, float | None]:
         try:
             mean, sem = (float(part) for part in y) if isinstance(y, tuple | list) else (float(y), None)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise CbocError(
                 f"an outcome is a number, or (mean, standard error); site '{self.site}' was told {y!r}."
             ) from None

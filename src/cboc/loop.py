@@ -56,10 +56,10 @@ def simulate(
         "guide": getattr(guide, "__qualname__", repr(guide)),
         "stop_below": stop_below,
     }
-    book = None if journal is None else Journal(journal, {"study": study.agreement(), **settings})
     ledger = Ledger(study)
-    sites = [
-        Site(
+
+    def site(name: str, book: Journal | None) -> Site:
+        return Site(
             study,
             name,
             ledger,
@@ -74,9 +74,12 @@ def simulate(
             trials=() if book is None else book.trials(name),
             save=None if book is None else book.append,
         )
-        for name in study.sites
-    ]
+
+    for name in study.sites:
+        site(name, None)  # whatever is refused is, before a journal is begun with it
+    book = None if journal is None else Journal(journal, {"study": study.agreement(), **settings})
     try:
+        sites = [site(name, book) for name in study.sites]
         _replay(sites, ledger)
         _run(sites, experiments, on_trial)
     finally:

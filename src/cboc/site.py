@@ -26,7 +26,7 @@ from cboc.data import Best, Dataset, Direction
 from cboc.errors import CbocError
 from cboc.groups import by_group
 from cboc.logbook import Logbook, Outcome
-from cboc.messages import Proposal
+from cboc.messages import Design, Proposal
 from cboc.network.ledger import Final, Network, RoundClosed, Unreachable
 from cboc.strategy import Situation, Strategy, default
 from cboc.study import Study
@@ -325,6 +325,7 @@ class Site:
         design = self.network.design(self.name, cast(int, trial.round))
         if design is None:
             raise Waiting(f"round {trial.round} is still open: other sites have yet to propose; ask again later.")
+        self._check_designs(design)
         if design.x == trial.proposed:
             agreed, worth = design.array, cast(float, trial.log_worth)
         else:
@@ -342,6 +343,16 @@ class Site:
                 log_worth_agreed=worth,
             )
         )
+
+    def _check_designs(self, design: Design) -> None:
+        """Whatever the network: what does not lie in the cube is not kept."""
+        D = self.study.space.dimension
+        for what, point in (("the agreed design", design.x), *(("a best design", other) for other in design.others)):
+            if len(point) != D or not all(0.0 <= value <= 1.0 for value in point):
+                raise CbocError(
+                    f"designs have {D} coordinates from 0 to 1; the network of site '{self.name}' gave {what} "
+                    f"{point!r}. Ask who runs it."
+                )
 
     def _decide(self, trial: Trial, agreed: Array, worth: float) -> Decision:
         """By the gate, which compares what the proposal was chosen by: the utility and what the others add to it.
@@ -448,8 +459,10 @@ def _think_alike(sites: list[Site]) -> list[Thought]:
     for site, counsel in zip(sites, counsels, strict=True):
         site._utility = ((len(site.trials), site.log.amendments), counsel.utility)
     found = maximise_all([counsel.utility for counsel in counsels], space, rngs)
-    is_guided = bool(first.study.shares_best)
-    return [_thought(counsel, x, is_guided) for counsel, (x, _) in zip(counsels, found, strict=True)]
+    return [
+        _thought(counsel, x, bool(site.study.shares_best))
+        for site, counsel, (x, _) in zip(sites, counsels, found, strict=True)
+    ]
 
 
 def _thought(counsel: Counsel, x: Array, is_guided: bool) -> Thought:
@@ -464,8 +477,8 @@ def _thought(counsel: Counsel, x: Array, is_guided: bool) -> Thought:
         pull=None if counsel.is_alone else _pull(utility, x),
         keeps=float(counsel.keeps) if counsel.is_in_doubt else None,
         reason=counsel.reason,
-        evidence=counsel.evidence,
-        agreement=None if isnan(counsel.agreement) else counsel.agreement,
+        evidence=None if counsel.evidence is None else float(counsel.evidence),
+        agreement=None if isnan(counsel.agreement) else float(counsel.agreement),
     )
 
 

@@ -35,16 +35,23 @@ class Solo:
     is_played: bool = True  # else both were run
 
     @property
+    def gains(self) -> Array:
+        """By how much the best was better than alone, in the rounds in which both had one, in units of the outcomes."""
+        is_known = np.isfinite(self.together[1:]) & np.isfinite(self.alone[1:])
+        return _sign(self.direction) * (self.together[1:][is_known] - self.alone[1:][is_known])
+
+    @property
     def gain(self) -> float:
-        """By how much the best was better than alone, in the mean over the rounds, in units of the outcomes."""
-        gains = _sign(self.direction) * (self.together[1:] - self.alone[1:])
-        return float(gains[np.isfinite(gains)].mean())
+        """In the mean over these rounds."""
+        return float(self.gains.mean())
 
     @property
     def sentence(self) -> str:
         gain = f"{abs(self.gain):.2g}"
-        than = "as good as" if float(gain) == 0.0 else f"about {gain} {'better' if self.gain > 0.0 else 'worse'} than"
-        source = "By your own model" if self.is_played else "In the run alone beside it"
+        is_equal, is_better = float(gain) == 0.0, self.gain > 0.0
+        than = "as good as" if is_equal else f"about {gain} {'better' if is_better else 'worse'} than"
+        source = "by your own model" if self.is_played else "in the run alone beside it"
+        source = source.capitalize() if is_equal or is_better else f"So far it has not paid: {source}"
         return (
             f"{source}, your best was {than} alone in the mean over the rounds; after the last it is "
             f"{self.together[-1]:.4g} against {self.alone[-1]:.4g} alone "
@@ -53,7 +60,7 @@ class Solo:
 
 
 def play(site: Site, gp: GP) -> Solo | None:
-    """For a site as it is now, whose surrogate this is; None before the first round is told."""
+    """For a site as it is now, whose surrogate this is; None where no round has had a result."""
     told = [trial for trial in site.trials if trial.round is not None and trial.status in TOLD]
     if not told:
         return None
@@ -65,8 +72,9 @@ def play(site: Site, gp: GP) -> Solo | None:
         alone.tell(trial, sign * float(gp.predict(trial.x[None])[0][0]))
     ran = [np.array(trial.executed) if trial.status == Status.COMPLETE else None for trial in told]
     courses = [_course(gp, initial, designs) for designs in (ran, list(alone.dataset.X[len(initial) :]))]
-    together, solo = (sign * course for course in courses)
-    return Solo(site.direction, together, solo)
+    together, lone = (sign * course for course in courses)
+    solo = Solo(site.direction, together, lone)
+    return solo if len(solo.gains) else None
 
 
 def _begin(site: Site, rounds: int) -> Site:

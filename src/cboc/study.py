@@ -25,6 +25,7 @@ RULES: dict[str, type[Identity] | type[Uniform] | type[Leader]] = {
 }
 COLUMNS = ("site", "trial", "round", "status", "decision", "y", "sem", "leader", "explanation", "seed")
 LONGEST_DEADLINE = 3650 * 86400.0  # seconds for which a coordinator may be told to wait in a round
+MOST_ROUNDS = 1_000_000  # one a minute for two years
 GRAPHS = {"complete": graphs.complete, "ring": graphs.ring, "star": graphs.star}
 
 
@@ -59,8 +60,11 @@ class Study:
         if isinstance(self.sites, str) or not isinstance(self.sites, Iterable):
             raise CbocError(f"the sites are a list of names; {self.sites!r} is not one.")
         object.__setattr__(self, "sites", tuple(self.sites))
-        object.__setattr__(self, "budgets", dict(self.budgets))
+        if not isinstance(self.budgets, Mapping):
+            raise CbocError(f"budgets are given by site, such as {{'lab-a': 10}}; this is {self.budgets!r}.")
         self._check_sites()
+        object.__setattr__(self, "horizon", int(self.horizon))
+        object.__setattr__(self, "budgets", {site: int(budget) for site, budget in self.budgets.items()})
         if isinstance(self.rule, str):
             if self.rule not in RULES:
                 raise CbocError(f"'{self.rule}' is not a rule; {did_you_mean(self.rule, RULES)}")
@@ -69,11 +73,15 @@ class Study:
             raise CbocError(f"a rule is a name or a function of a Round, such as Uniform(); {self.rule!r} is neither.")
         if isinstance(self.rule, Fixed) and len(self.rule.matrix) != len(self.sites):
             raise CbocError(f"the fixed matrix is for {len(self.rule.matrix)} sites; this study has {len(self.sites)}.")
-        if self.shares_best is None:
-            object.__setattr__(self, "shares_best", not isinstance(self.rule, Identity))
+        if not isinstance(self.shares_best, bool | np.bool_ | None):
+            raise CbocError(f"shares_best is True or False, or None for the default; this is {self.shares_best!r}.")
+        shares = len(self.sites) > 1 and not isinstance(self.rule, Identity)
+        object.__setattr__(self, "shares_best", shares if self.shares_best is None else bool(self.shares_best))
         self._check_graph()
 
     def _check_sites(self) -> None:
+        if not isinstance(self.name, str):
+            raise CbocError(f"a study's name is a word; this is {self.name!r}.")
         if not self.sites:
             raise CbocError("a study needs at least one site, and none was named; add sites=['lab-a', 'lab-b'].")
         for name in self.sites:
@@ -84,17 +92,22 @@ class Study:
         for name, budget in [("horizon", self.horizon), *self.budgets.items()]:
             if name != "horizon" and name not in self.sites:
                 raise CbocError(f"a budget is given for '{name}', which is no site; {did_you_mean(name, self.sites)}")
-            if not isinstance(budget, int | np.integer) or isinstance(budget, bool) or budget < 1:
-                raise CbocError(f"{name}: a number of experiments is a whole number from 1; this is {budget!r}.")
-        if not isinstance(self.quorum, int) or not 1 <= self.quorum <= len(self.sites):
+            is_whole = isinstance(budget, int | np.integer) and not isinstance(budget, bool)
+            if not is_whole or not 1 <= budget <= MOST_ROUNDS:
+                raise CbocError(
+                    f"{name}: a number of experiments is a whole number from 1 to {MOST_ROUNDS:,}; this is {budget!r}."
+                )
+        if type(self.quorum) is not int or not 1 <= self.quorum <= len(self.sites):
             raise CbocError(f"the quorum is between 1 and the {len(self.sites)} sites; this is {self.quorum!r}.")
 
     def _check_graph(self) -> None:
         if isinstance(self.graph, str):
             if self.graph not in GRAPHS:
                 raise CbocError(f"'{self.graph}' is not a graph; {did_you_mean(self.graph, GRAPHS)}")
-        else:
+        elif isinstance(self.graph, Iterable):
             object.__setattr__(self, "graph", tuple(self._edge(edge) for edge in self.graph))
+        else:
+            raise CbocError(f"a graph is a name or a list of pairs of sites; {self.graph!r} is neither.")
         if missing := graphs.unreached(self.links):
             names = ", ".join(self.sites[k] for k in missing)
             raise CbocError(

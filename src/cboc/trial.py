@@ -32,7 +32,7 @@ class Decision(StrEnum):
     FOLLOWED = "followed"  # the agreed design, accepted by the gate
     DECLINED = "declined"  # the gate preferred the own proposal
     SOLO = "solo"  # the own proposal: the others could not be reached
-    ALONE = "alone"  # the own proposal: the own outcomes contradict the others' best designs
+    ALONE = "alone"  # the own proposal, as the guide says: the own outcomes contradict the others' best designs
 
 
 Point = tuple[float, ...]

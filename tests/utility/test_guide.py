@@ -63,6 +63,22 @@ def test_a_counsel_refuses_a_share_that_is_none(keeps):
         Counsel(ask()[0], keeps)
 
 
+@pytest.mark.parametrize(
+    ("said", "complaint"),
+    [
+        ({"evidence": float("nan")}, "evidence is a number of nats, or None; this is nan"),
+        ({"evidence": float("inf")}, "evidence is a number of nats"),
+        ({"evidence": "x"}, "this is 'x'"),
+        ({"agreement": float("inf")}, "agreement is a number, or NaN where there is none; this is inf"),
+        ({"agreement": None}, "this is None"),
+        ({"reason": None}, "reason is words; this is None"),
+    ],
+)
+def test_a_counsel_says_nothing_that_no_journal_could_keep(said, complaint):
+    with pytest.raises(CbocError, match=complaint):
+        Counsel(ask()[0], **said)
+
+
 def test_an_outlier_sees_the_evidence_of_the_others_and_contradicts_it():
     data = hill(np.array([0.1, 0.9]), n=60)
     utility, counsel = ask(data=data, others=around(np.array([0.8, 0.2]), 9))

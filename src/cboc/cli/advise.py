@@ -19,7 +19,7 @@ def advice_of(run: Run, only: str | None, seed: int | None) -> list[Advice]:
     if seed is not None and seed not in seeds:
         raise CbocError(f"{run.directory} has the seeds {', '.join(map(str, seeds)) or 'of no run'}; {seed} came.")
     if not seeds:
-        raise CbocError(f"{run.directory} holds no trials yet; cboc simulate with --resume continues it.")
+        raise run.emptiness
     if only is not None:
         study.index(only)
     if seed is None and len(seeds) > 1:
@@ -40,20 +40,21 @@ def _beside(together: History, alone: History, name: str) -> Solo | None:
     ours, its = together.best_so_far(name), alone.best_so_far(name)
     if not 1 < len(ours) <= len(its):
         return None
-    return Solo(together.directions[name], ours, its[: len(ours)], is_played=False)
+    solo = Solo(together.directions[name], ours, its[: len(ours)], is_played=False)
+    return solo if len(solo.gains) else None
 
 
 def advice_row(advice: Advice) -> Row:
     return {
         "site": advice.site,
-        "gain": None if advice.solo is None else advice.solo.gain,
+        "mean gain": None if advice.solo is None else advice.solo.gain,
         "evidence": advice.evidence,
         "agreement": advice.agreement,
         "shared": advice.shared.trials,
-        "of them better": advice.shared.better,
+        "shared better": advice.shared.better,
         "own": advice.own.trials,
-        "of these better": advice.own.better,
-        "model": advice.fit,
+        "own better": advice.own.better,
+        "model fit": advice.fit,
     }
 
 

@@ -89,6 +89,11 @@ RowFormat = Annotated[Format, typer.Option(help="How to print the rows.")]
 
 def _is_site(where: Path) -> bool:
     """A site's file; what is not named at all is one, too."""
+    if where == lab.FILE and not where.exists():
+        raise CbocError(
+            f"there is no site file {where} here; cboc join makes one. Or name another, or the directory of a run, "
+            "such as runs/first-study."
+        )
     return where.is_file() or where == lab.FILE
 
 
@@ -191,14 +196,14 @@ def advise(
 ) -> None:
     """Should we go on together? What each site can tell from its own data and the designs that were shared.
 
-    gain: by how much the site's best was better than it would have been alone, in the mean over the rounds. Where no
-    run alone is beside it that is an estimate: the site's own model takes the place of its experiment, and a search
+    mean gain: by how much the site's best was better than it would have been alone, in the mean over the rounds. Where
+    no run alone is beside it that is an estimate: the site's own model takes the place of its experiment, and a search
     alone is played on it, from the same initial designs.
     evidence: that the sites' best designs lie together, in nats; from 4 on the site is drawn to them, below it is in
     doubt and follows only what keeps half of its utility. agreement: the rank correlation of the site's own outcomes
     with that, from -1 to 1; where there is evidence and this is below 0 the site works alone. shared and own: its
-    experiments of either kind, and how many were better than all before. model: the share of its outcomes' variance
-    that its surrogate predicts when they are left out one by one.
+    experiments of either kind, and how many were better than all before. model fit: the share of its outcomes'
+    variance that its surrogate predicts when they are left out one by one.
 
     Examples: `cboc advise` at a site, `cboc advise runs/first-study --site lab-b` after a simulation
     """

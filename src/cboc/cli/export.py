@@ -57,5 +57,5 @@ def _has_run(trial: Trial) -> bool:
 
 def _not_empty(rows: list[Row], run: Run) -> list[Row]:
     if not rows:
-        raise CbocError(f"{run.directory} holds no trials yet; cboc simulate with --resume continues it.")
+        raise run.emptiness
     return rows

@@ -34,7 +34,7 @@ class Kind(StrEnum):
 def draw(run: Run, kind: Kind, directory: Path) -> tuple[list[Path], str]:
     """Write the pictures that the run has something for; where they are, and which were left out, and why."""
     if not run.histories(TOGETHER):
-        raise CbocError(f"{run.directory} holds no trials yet; cboc simulate with --resume continues it.")
+        raise run.emptiness
     kinds = list(PICTURES) if kind == Kind.ALL else [kind]
     missing = {each: needed for each in kinds if (needed := lack(run, each))}
     left_out = ", ".join(f"{each} ({needed})" for each, needed in missing.items())

@@ -76,6 +76,12 @@ class Run:
                 study.index(trial.site)
         return History(study, directions, in_order(trials.values()), self.record["earlier"])
 
+    @property
+    def emptiness(self) -> CbocError:
+        """What to say where it has no trials: that it is no run, or has not come that far."""
+        _ = self.record
+        return CbocError(f"{self.directory} holds no trials yet; cboc simulate with --resume continues it.")
+
     def histories(self, how: str) -> list[History]:
         """All seeds of one way of working; of both ways only those that both have, so that they compare."""
         others = self.seeds(ALONE if how == TOGETHER else TOGETHER)

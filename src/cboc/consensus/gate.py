@@ -3,8 +3,9 @@
     run the agreed design if  U(agreed) >= ρ U(own),  else its own proposal
 
 ρ = 0 is the paper (always follow), ρ > 1 is working alone. Nothing is shared by it. The executed design is then a
-ρ-approximate maximiser of the site's own utility, whatever the others do. (Lemma 4 asks for a utility of at least κ at
-the executed design, which averaging alone does not ensure.)
+ρ-approximate maximiser of U, whatever the others do. (Lemma 4 asks for a utility of at least κ at the executed design,
+which averaging alone does not ensure.) Where a guide adds a bonus of up to c nats, U has it, and the site's own utility
+keeps at least ρ e^-c.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import isfinite, log
 
+from cboc.arrays import is_number
 from cboc.errors import CbocError
 
 GateLike = Callable[[float, float], bool]  # log worth of the agreed design, of the own one -> follow?
@@ -25,7 +27,7 @@ class Gate:
     ratio: float = 0.1  # ρ
 
     def __post_init__(self) -> None:
-        if not isinstance(self.ratio, int | float) or not (isfinite(self.ratio) and self.ratio >= 0.0):
+        if not is_number(self.ratio) or not (isfinite(self.ratio) and self.ratio >= 0.0):
             raise CbocError(
                 f"a gate's ratio is 0 (always follow) or more (above 1: never); this one is {self.ratio!r}."
             )

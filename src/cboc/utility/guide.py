@@ -17,12 +17,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
-from math import inf, nan
-from numbers import Real
+from math import inf, isfinite, isinf, nan
 
 import numpy as np
 
-from cboc.arrays import Array
+from cboc.arrays import Array, is_number
 from cboc.consensus.anywhere import Anywhere, Box, Cloud
 from cboc.consensus.whereabouts import Whereabouts, locate
 from cboc.data import Dataset
@@ -61,10 +60,18 @@ class Counsel:
     agreement: float = nan  # NaN: not tried yet
 
     def __post_init__(self) -> None:
-        if not _is_number(self.keeps) or not self.keeps >= TOGETHER:
+        if not is_number(self.keeps) or not self.keeps >= TOGETHER:
             raise CbocError(
                 f"a counsel's keeps is a share of the utility (0: together, above 1: alone); this is {self.keeps!r}."
             )
+        if self.evidence is not None and not (is_number(self.evidence) and isfinite(self.evidence)):
+            raise CbocError(f"a counsel's evidence is a number of nats, or None; this is {self.evidence!r}.")
+        if not is_number(self.agreement) or isinf(self.agreement):
+            raise CbocError(
+                f"a counsel's agreement is a number, or NaN where there is none; this is {self.agreement!r}."
+            )
+        if not isinstance(self.reason, str):
+            raise CbocError(f"a counsel's reason is words; this is {self.reason!r}.")
 
     @property
     def is_alone(self) -> bool:
@@ -94,7 +101,7 @@ class Guide:
     def __post_init__(self) -> None:
         for name, (least, most) in RANGES.items():
             value = getattr(self, name)
-            if not _is_number(value) or not least <= value <= most:
+            if not is_number(value) or not least <= value <= most:
                 raise CbocError(f"a guide's {name} is a number from {least:g} to {most:g}; this is {value!r}.")
 
     def __call__(self, utility: Utility, data: Dataset, others: Array, progress: float, space: Space) -> Counsel:
@@ -115,10 +122,6 @@ class Guide:
         if weight > 0.0 and isinstance(utility, LogEI | NoisyEI):
             utility = Guided(utility, where, weight, self.most)
         return Counsel(utility, evidence=where.evidence, agreement=agreement)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 @lru_cache(maxsize=8)

@@ -8,10 +8,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from cboc.arrays import Array
+from cboc.arrays import Array, is_number
 from cboc.errors import CbocError
 from cboc.problems.biosensor.flow import Flow
-from cboc.problems.biosensor.sensor import Sensor, Setting, arrival, is_number
+from cboc.problems.biosensor.sensor import Sensor, Setting, arrival
 from cboc.problems.biosensor.transport import FINEST, STEPS, State, Transport, mesh_of
 
 LONGEST = 400.0  # widths of a pulse: who has no peak by then has none

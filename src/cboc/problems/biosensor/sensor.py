@@ -5,18 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from enum import Enum
 from math import exp, inf, pi, sqrt
-from numbers import Real
 from typing import Any
 
+from cboc.arrays import is_number
 from cboc.errors import CbocError
 
 MILLI, MICRO, NANOMOLAR = 1e-3, 1e-6, 1e-6  # of a metre, of a metre, and 1 nmol/l in mol/m³
 MINUTE = 60.0
 DELAY = 4.0  # the pulse is centred so many of its widths after the start: the first sample is exp(-8) of the peak
-
-
-def is_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def _check(value: Any, may_be_zero: tuple[str, ...] = (), may_be_endless: tuple[str, ...] = ()) -> None:
