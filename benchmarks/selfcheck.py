@@ -7,7 +7,8 @@ The truth is a site's Gap minus that of the same site alone, from the same initi
 and in the end, which only a benchmark can run. A stand-in sees what the site sees:
 
     promised    the curve that the own proposals' expected improvement promised, instead of that of working alone
-    played      a search alone, with the site's surrogate of the end in the place of the experiment: `cboc.solo`
+    played      a search alone, with the site's surrogate of the end in the place of the experiment: `cboc.solo`, which
+                `advise` and the site's page show
     judged      the own proposals that were not run, judged by the same surrogate
     counted     how often shared experiments improved the best, minus how often own ones did
     evidence    the share of rounds in which the site had reason to go with the others: no gain, but what `advise` shows
@@ -47,7 +48,7 @@ from cboc.strategy import Situation, default
 from cboc.surrogate.gp import GP
 
 RESULTS = Path(__file__).parent / "results" / "selfcheck.jsonl"
-SEEDS = range(1000, 1003)
+SITES = 30  # of each scenario, over the seeds from 1000 on
 CLEAR = 0.02  # of the area: a gain or a loss that a site would like to be told of
 SCENARIOS = {
     "Branin": Scenario("branin", 10),
@@ -56,7 +57,12 @@ SCENARIOS = {
     "Ackley-5": Scenario("ackley-5", 10, is_displaced=True, rounds=40),
     "Hartmann-6": Scenario("hartmann-6", 10, rounds=40),
     "unrelated": Scenario("levy-4", 10, Kind.UNRELATED, rounds=40),
+    "three sites": Scenario("levy-4", 3, is_displaced=True, rounds=20),
 }
+
+
+def seeds(scenario: str) -> range:
+    return range(1000, 1000 + SITES // SCENARIOS[scenario].sites)
 
 
 @dataclass(frozen=True)
@@ -101,9 +107,8 @@ def promised(run: Run) -> Said:
 
 
 def played(run: Run) -> Said:
-    solo = play(run.site, run.gp)
-    assert solo is not None
-    return run.against((1.0 if solo.direction == "maximise" else -1.0) * solo.alone[1:])
+    solo = play(run.site, run.gp) if run.gp.leave_one_out().q2 > 0.0 else None
+    return (nan, nan) if solo is None else (solo.gain / run.depth, float(solo.gains[-1]) / run.depth)
 
 
 def judged(run: Run) -> Said:
@@ -196,7 +201,7 @@ def sheet(which: int) -> Sheet:
         counts = f"{(truth > CLEAR).sum()} / {(truth < -CLEAR).sum()} of {len(truth)}"
         lines.append((scenario, counts, *(_judged(truth, said, name in SIGNED) for name, said in heard.items())))
     return Sheet(
-        f"What sites would be told of their gain in {MEASURES[which]}, seeds {SEEDS[0]} to {SEEDS[-1]}",
+        f"What sites would be told of their gain in {MEASURES[which]}, seeds from 1000 on",
         ("", "gained / lost", *STAND_INS),
         tuple(lines),
         (
@@ -204,6 +209,27 @@ def sheet(which: int) -> Sheet:
             "stand-in: the rank correlation with the truth over all sites; of the sites that gained, those that are "
             "told they lost; of those that lost, those that are told they gained.",
         ),
+    )
+
+
+def told_sheet(which: int) -> Sheet:
+    """What had happened to those who are told something clear by the search that is played."""
+    lines = []
+    for name, scenarios in ({name: (name,) for name in SCENARIOS} | {"all": tuple(SCENARIOS)}).items():
+        rows = [row for row in kept() if row["scenario"] in scenarios]
+        pairs = [pair for row in rows for pair in zip(row["truth"], row["played"], strict=True)]
+        truth, said = np.array([[real[which], told[which]] for real, told in pairs], dtype=float).reshape(-1, 2).T
+        told = []
+        for side in (1, -1):  # gain, loss
+            is_told = side * said > CLEAR
+            right, wrong = ((is_told & (sign * side * truth > CLEAR)).sum() for sign in (1, -1))
+            told.append(f"{right} right, {wrong} wrong of {is_told.sum()}")
+        lines.append((name, str(len(truth)), *told))
+    return Sheet(
+        f"What is shown of the gain in {MEASURES[which]}, and what it was",
+        ("", "sites", "told of a clear gain", "told of a clear loss"),
+        tuple(lines),
+        (f"Clear: by more than {CLEAR}. Right: so it was. Wrong: it was as clearly the other way round.",),
     )
 
 
@@ -226,14 +252,15 @@ def main() -> None:
     asked = parser.parse_args()
     if not asked.show:
         done = {(row["scenario"], row["seed"]) for row in kept()}
-        tasks = [Task(name, seed) for seed in SEEDS for name in SCENARIOS if (name, seed) not in done]
+        tasks = [Task(name, seed) for name in SCENARIOS for seed in seeds(name) if (name, seed) not in done]
         with bar(len(tasks)) as advance, RESULTS.open("a", encoding="utf-8") as file:
             for task, row in engine("local", asked.workers)(work, tasks):
                 file.write(json.dumps(row) + "\n")
                 file.flush()
                 advance(f"{task.scenario}, seed {task.seed}", 1)
-    print(write(map(sheet, range(len(MEASURES))), Writing.TEXT))
-    RESULTS.with_suffix(".md").write_text(write(map(sheet, range(len(MEASURES))), Writing.MARKDOWN), encoding="utf-8")
+    sheets = [make(which) for make in (told_sheet, sheet) for which in range(len(MEASURES))]
+    print(write(sheets, Writing.TEXT))
+    RESULTS.with_suffix(".md").write_text(write(sheets, Writing.MARKDOWN), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -87,6 +87,15 @@ def test_an_outlier_sees_the_evidence_of_the_others_and_contradicts_it():
     assert ask(Guide(agreement=-1.0), data, around(np.array([0.8, 0.2]), 9))[1].keeps == TOGETHER
 
 
+def test_experiments_that_fail_where_the_others_are_contradict_them():
+    """Nothing but failures there, and outcomes of any kind elsewhere."""
+    far = Dataset(0.2 * rng().random((20, 2)), rng(1).random(20), direction="maximise")
+    others = around(0.8, 9, 0.03)
+    for x in others[:5]:
+        far = far.with_failure(x)
+    assert ask(data=far, others=others)[1].is_alone
+
+
 def test_who_has_not_been_where_the_others_are_has_nothing_to_contradict():
     far = Dataset(0.2 * rng().random((20, 2)), rng(1).random(20), direction="maximise")
     _, counsel = ask(data=far, others=around(0.9, 9))

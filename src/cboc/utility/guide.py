@@ -1,7 +1,7 @@
 """What a site makes of the others' best designs: whether to share at all, and how far to be drawn.
 
     evidence    that these designs lie together, in nats               (`consensus/whereabouts.py`)
-    agreement   rank correlation of the site's own outcomes with l(x) = log p(x)/ε at its own designs
+    agreement   rank correlation of the site's own outcomes with l(x) = log p(x)/ε at its own designs; failures are last
     w           = weight / (1 + t/(fade T))                            less and less
 
 Evidence is about the group, agreement about the site: an outlier among sites that have much in common sees the evidence
@@ -134,9 +134,13 @@ def anywhere(space: Space) -> Anywhere:
 
 
 def agree(where: Whereabouts, data: Dataset) -> float:
-    """Are the site's outcomes better where the others' best designs lie? From -1 to 1; NaN: it has hardly been near."""
-    lure = where.log_ratio(data.X)
-    return rank_correlation(lure, data.score) if np.sum(lure > NEAR) >= TRIED else nan
+    """Are the site's outcomes better where the others' best designs lie? From -1 to 1; NaN: it has hardly been near.
+
+    An experiment that failed counts as worse than all that did not.
+    """
+    lure = where.log_ratio(np.vstack([data.X, data.failures]))
+    score = np.append(data.score, np.full(len(data.failures), -inf))
+    return rank_correlation(lure, score) if np.sum(lure > NEAR) >= TRIED else nan
 
 
 def rank_correlation(a: Array, b: Array) -> float:
