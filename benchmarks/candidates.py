@@ -232,12 +232,13 @@ def guided(round: Round, guide: Guide, ratio: float | None = None) -> Array:
     own = round.maximise([counsel.utility for counsel in counsels])
     if ratio is None:
         return own
-    designs = round.matrix() @ own
-    for k, counsel in enumerate(counsels):
-        value, asked = counsel.utility, max(ratio, counsel.keeps)
-        if value(designs[k][None])[0] < value(own[k][None])[0] + log(asked):
-            designs[k] = own[k]
-    return designs
+    return kept(own, round.matrix() @ own, [(each.utility, max(ratio, each.keeps)) for each in counsels])
+
+
+def kept(own: Array, X: Array, asked: list[tuple[Any, float]]) -> Array:
+    """X, and own where X does not keep the share of its utility that a site asks for."""
+    follows = [u(x[None])[0] >= u(mine[None])[0] + log(r) for mine, x, (u, r) in zip(own, X, asked, strict=True)]
+    return np.where(np.array(follows)[:, None], X, own)
 
 
 def tightening(round: Round) -> Array:
@@ -319,8 +320,8 @@ def _covariate(utility: LogEI, own: Array, others: Array, spread: float = 0.3) -
 def covariates(round: Round, ratio: float | None = None) -> Array:
     """The peers' best designs in the prior mean, with a coefficient that the site's own data decide."""
     utilities = [_covariate(u, round.bests[k], round.heard(k)) for k, u in enumerate(round.utilities)]
-    round.own = round.maximise(utilities)
-    return round.own if ratio is None else mixed(round, ratio)
+    own = round.maximise(utilities)
+    return own if ratio is None else kept(own, round.matrix() @ own, [(utility, ratio) for utility in utilities])
 
 
 CANDIDATES: dict[str, Candidate] = {

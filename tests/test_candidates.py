@@ -47,13 +47,10 @@ def test_alone_is_alone(candidates, case):
     assert np.allclose(ran, METHODS["individual"](case), atol=1e-6)
 
 
-def test_every_candidate_runs_designs_of_the_cube_and_is_another_one(candidates, case):
-    ran = {name: candidates.designs(case, candidate) for name, candidate in candidates.CANDIDATES.items()}
-    for name, designs in ran.items():
-        assert designs.shape == (4, 8, 2), name
-        assert ((designs >= 0.0) & (designs <= 1.0)).all(), name
-    shared = [name for name in ran if name not in ("alone", "by evidence") and not name.startswith(("by ", "chosen"))]
-    assert all(not np.array_equal(ran[name], ran["alone"]) for name in shared)
+def test_every_candidate_runs_designs_of_the_cube(candidates, case):
+    for name, candidate in candidates.CANDIDATES.items():
+        designs = candidates.designs(case, candidate)
+        assert designs.shape == (4, 8, 2) and ((designs >= 0.0) & (designs <= 1.0)).all(), name
 
 
 @pytest.mark.parametrize(("outcome", "counted"), [(-1e3, 0), (1e3, 1)])
