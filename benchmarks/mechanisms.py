@@ -34,6 +34,7 @@ from cboc.strategy import default
 
 RESULTS = Path(__file__).parent / "results" / "mechanisms.jsonl"
 SEEDS = range(1000, 1003)
+CLEAR = 2.0  # standard errors
 SCENARIOS = {
     "Levy-2": Scenario("levy-2", 10, is_displaced=True),
     "Branin": Scenario("branin", 10),
@@ -67,27 +68,55 @@ def kept() -> Iterator[dict[str, Any]]:
         yield from (json.loads(line) for line in RESULTS.read_text(encoding="utf-8").splitlines())
 
 
+MEASURES = {"area": "Area under the Gap curve", "final": "Final Gap"}
+Gains = dict[tuple[str, str], Array]  # (candidate, scenario) -> mean over sites minus alone, for every seed
+
+
+def gains(measured: str) -> Gains:
+    rows = {(row["candidate"], row["scenario"], row["seed"]): float(np.mean(row[measured])) for row in kept()}
+    found = {}
+    for name in CANDIDATES:
+        for scenario in SCENARIOS:
+            pairs = [((name, scenario, seed), ("alone", scenario, seed)) for seed in SEEDS]
+            found[name, scenario] = np.array([rows[ours] - rows[alone] for ours, alone in pairs if ours in rows])
+    return found
+
+
+def ranking() -> Sheet:
+    """The mean over all scenarios, the best first, and where a candidate is clearly below working alone."""
+    lines = []
+    area, final = gains("area"), gains("final")
+    for name in CANDIDATES:
+        means = [np.mean([found[name, scenario].mean() for scenario in SCENARIOS]) for found in (area, final)]
+        is_below = [s for s in SCENARIOS if area[name, s].mean() < -CLEAR * standard_error(area[name, s])]
+        lines.append((name, *(f"{mean:+.3f}" for mean in means), ", ".join(is_below) or "nowhere"))
+    return Sheet(
+        "All scenarios, minus working alone",
+        ("", "area", "final Gap", "area clearly below alone"),
+        tuple(sorted(lines, key=lambda line: -float(line[1]))),
+        (f"Means over scenarios, sites and seeds. Clearly: by more than {CLEAR:g} standard errors.",),
+    )
+
+
 def sheets() -> list[Sheet]:
-    """Mean over sites, minus alone: mean over seeds and its standard error."""
-    rows = {(row["candidate"], row["scenario"], row["seed"]): row for row in kept()}
+    """The ranking, then each scenario: the mean over seeds and its standard error."""
     return [
-        Sheet(
-            f"{title} minus that of working alone, seeds {SEEDS[0]} to {SEEDS[-1]}",
-            ("", *SCENARIOS),
-            tuple((name, *(_gain(rows, measured, name, scenario) for scenario in SCENARIOS)) for name in CANDIDATES),
-            ("Mean over sites and seeds, and the standard error over seeds.",),
-        )
-        for measured, title in (("area", "Area under the Gap curve"), ("final", "Final Gap"))
+        ranking(),
+        *(
+            Sheet(
+                f"{title} minus that of working alone, seeds {SEEDS[0]} to {SEEDS[-1]}",
+                ("", *SCENARIOS),
+                tuple((name, *(_written(found[name, scenario]) for scenario in SCENARIOS)) for name in CANDIDATES),
+                ("Mean over sites and seeds, and the standard error over seeds.",),
+            )
+            for measured, title in MEASURES.items()
+            for found in (gains(measured),)
+        ),
     ]
 
 
-def _gain(rows: dict[tuple[str, str, int], dict[str, Any]], measured: str, candidate: str, scenario: str) -> str:
-    pairs = [[(name, scenario, seed) for name in (candidate, "alone")] for seed in SEEDS]
-    means = np.array([[np.mean(rows[key][measured]) for key in pair] for pair in pairs if set(pair) <= rows.keys()])
-    if len(means) < 2:
-        return "–"
-    gains = means[:, 0] - means[:, 1]
-    return f"{gains.mean():+.3f} ± {standard_error(gains):.3f}"
+def _written(gained: Array) -> str:
+    return f"{gained.mean():+.3f} ± {standard_error(gained):.3f}" if len(gained) > 1 else "–"
 
 
 def main() -> None:
