@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from candidates import CANDIDATES, designs
+from cboc.arrays import Array
 from cboc.bench.engines import engine
 from cboc.bench.job import Job, measure
 from cboc.bench.scenario import Kind, Scenario
@@ -87,6 +88,8 @@ def ranking() -> Sheet:
     lines = []
     area, final = gains("area"), gains("final")
     for name in CANDIDATES:
+        if any(len(area[name, scenario]) < 2 for scenario in SCENARIOS):
+            continue  # not run yet
         means = [np.mean([found[name, scenario].mean() for scenario in SCENARIOS]) for found in (area, final)]
         is_below = [s for s in SCENARIOS if area[name, s].mean() < -CLEAR * standard_error(area[name, s])]
         lines.append((name, *(f"{mean:+.3f}" for mean in means), ", ".join(is_below) or "nowhere"))
