@@ -21,7 +21,7 @@ from cboc.consensus.whereabouts import locate
 from cboc.data import Dataset
 from cboc.strategy import Situation
 from cboc.surrogate.gp import GP
-from cboc.utility.guide import ALONE, Guide
+from cboc.utility.guide import ALONE, NEAR, Guide
 from cboc.utility.guided import Guided
 from cboc.utility.improvement import LogEI
 from cboc.utility.maximise import maximise_all
@@ -223,8 +223,11 @@ def bandit(round: Round, ratio: float) -> Array:
     return X
 
 
-def guided(round: Round, guide: Guide, ratio: float | None = None) -> Array:
-    """The chosen one, and what it is without its parts: drawn to the others, and the mix behind a gate, if any."""
+def guided(round: Round, guide: Guide, ratio: float | None = None, apart: float = 0.0) -> Array:
+    """The chosen one, and what it is without its parts: drawn to the others, and the mix behind a gate, if any.
+
+    A site whose own best design is apart from the others' may ask for another ratio.
+    """
     counsels = [
         guide(utility, round.data[k], round.heard(k), round.progress, round.case.space)
         for k, utility in enumerate(round.utilities)
@@ -232,7 +235,15 @@ def guided(round: Round, guide: Guide, ratio: float | None = None) -> Array:
     own = round.maximise([counsel.utility for counsel in counsels])
     if ratio is None:
         return own
-    return kept(own, round.matrix() @ own, [(each.utility, max(ratio, each.keeps)) for each in counsels])
+    ratios = [
+        max(ratio, apart) if _is_apart(each.utility, round.bests[k]) else ratio for k, each in enumerate(counsels)
+    ]
+    asked = [(each.utility, max(ratios[k], each.keeps)) for k, each in enumerate(counsels)]
+    return kept(own, round.matrix() @ own, asked)
+
+
+def _is_apart(utility: Any, best: Array) -> bool:
+    return isinstance(utility, Guided) and bool(utility.where.log_ratio(best[None])[0] < NEAR)
 
 
 def kept(own: Array, X: Array, asked: list[tuple[Any, float]]) -> Array:
@@ -353,6 +364,7 @@ CANDIDATES: dict[str, Candidate] = {
     "chosen, no mix in doubt": partial(guided, guide=Guide(doubt=ALONE), ratio=0.1),
     "chosen, doubt 0.1": partial(guided, guide=Guide(doubt=0.1), ratio=0.1),
     "chosen, gate rising": tightening,
+    "chosen, half where apart": partial(guided, guide=Guide(), ratio=0.1, apart=0.5),
     "chosen, checked by a played search": checked,
     "chosen": partial(guided, guide=Guide(), ratio=0.1),
 }

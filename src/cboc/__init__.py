@@ -18,18 +18,21 @@ if TYPE_CHECKING:
     from cboc.membership import join as join
     from cboc.program import Program
     from cboc.site import Finished, Site, Waiting
+    from cboc.utility.guide import Counsel, Guide
 
 __version__ = "0.1.0"
 
 __all__ = [
     "CbocError",
     "Choice",
+    "Counsel",
     "Dataset",
     "ExperimentFailed",
     "Finished",
     "Fixed",
     "Float",
     "Gate",
+    "Guide",
     "History",
     "Identity",
     "Int",
@@ -53,6 +56,8 @@ _LATER = {
     "Finished": "cboc.site",
     "Site": "cboc.site",
     "Waiting": "cboc.site",
+    "Counsel": "cboc.utility.guide",
+    "Guide": "cboc.utility.guide",
 }
 
 
