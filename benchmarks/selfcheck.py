@@ -118,7 +118,7 @@ def judged(run: Run) -> Said:
 
 def counted(run: Run) -> Said:
     is_better = run.scores > np.append(run.start, run.course[:-1])
-    is_shared = np.array([trial.is_shared or bool(trial.pull) for trial in run.site.trials])
+    is_shared = np.array([trial.is_shared for trial in run.site.trials])
     if is_shared.all() or not is_shared.any():
         return nan, nan
     difference = float(is_better[is_shared].mean() - is_better[~is_shared].mean())
