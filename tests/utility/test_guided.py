@@ -37,6 +37,11 @@ def test_gradients_are_the_derivatives(most):
     assert value == pytest.approx(utility(X)) and gradient == pytest.approx(numeric, rel=1e-4, abs=1e-4)
 
 
+def test_without_a_bound_the_bonus_is_the_log_ratio():
+    utility, X = guided(surrogates()[0], weight=0.7, most=1e6), rng(3).random((50, 2))
+    assert utility.bonus(X) == pytest.approx(0.7 * utility.where.log_ratio(X))
+
+
 def test_the_bonus_is_between_nothing_and_the_most():
     utility, X = guided(surrogates()[0], most=2.0), rng(1).random((500, 2))
     bonus = utility.bonus(X)
