@@ -136,8 +136,11 @@ def test_a_round_closes_exactly_once_however_many_come_at_once(engine, workers):
         ({"name": ""}, "no blank at either end; '' does not fit"),
         ({"name": "trial "}, "no blank at either end; 'trial ' does not fit"),
         ({"sites": (" x", "y", "z")}, "no blank at either end; ' x' does not fit"),
-        ({"horizon": 10**6 + 1}, "horizon: a coordinator runs up to 1000000 rounds; these are 1000001"),
-        ({"budgets": {"y": 10**9}}, "y: a coordinator runs up to 1000000 rounds"),
+        (
+            {"horizon": 10**6 + 1},
+            "horizon: a number of experiments is a whole number .* 1,000,000; this is 1000001",
+        ),
+        ({"budgets": {"y": 10**9}}, "y: a number of experiments is a whole number from 1 to 1,000,000"),
         ({"rule": lambda _: np.eye(3)}, "a coordinator knows the rules identity, uniform, leader"),
     ],
 )

@@ -19,7 +19,7 @@ from sqlalchemy.exc import IntegrityError
 from cboc.errors import CbocError
 from cboc.messages import Design, Proposal
 from cboc.network.ledger import Ledger, Past
-from cboc.service.sql import LONGEST, MOST_ROUNDS, sites, studies, transaction
+from cboc.service.sql import LONGEST, sites, studies, transaction
 from cboc.service.store import SqlStore
 from cboc.study import LONGEST_DEADLINE, RULES, Study
 
@@ -123,9 +123,6 @@ def _check(study: Study, deadline: float | None) -> None:
                 f"a name has up to {LONGEST} printable characters, and no blank at either end; "
                 f"{name[:LONGEST]!r} does not fit."
             )
-    for name, rounds in [("horizon", study.horizon), *study.budgets.items()]:
-        if rounds > MOST_ROUNDS:
-            raise CbocError(f"{name}: a coordinator runs up to {MOST_ROUNDS} rounds; these are {rounds}.")
     rule = study.agreement()["rule"]
     if isinstance(rule, str) and rule not in RULES:
         raise CbocError(f"a coordinator knows the rules {', '.join(RULES)} and fixed matrices; '{rule}' is none.")

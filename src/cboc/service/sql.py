@@ -36,7 +36,6 @@ NAMES = {
     "pk": "pk_%(table_name)s",
 }
 LONGEST = 100  # characters of a name
-MOST_ROUNDS = 10**6
 LONGEST_HASH = 200  # characters of a password's hash
 DIGEST = 64  # characters of a SHA-256, as hexadecimal digits
 READING = {"is_reading": True}  # execution options of a transaction that writes nothing

@@ -7,7 +7,8 @@ from typing import Annotated, Any
 from fastapi import Path
 from pydantic import BaseModel, ConfigDict, Field
 
-from cboc.service.sql import LONGEST, MOST_ROUNDS
+from cboc.service.sql import LONGEST
+from cboc.study import MOST_ROUNDS
 
 LARGEST = 64 * 1024  # bytes of a message
 MOST_COORDINATES, LONGEST_SECRET = 1000, 200
