@@ -366,6 +366,23 @@ def test_best_counts_results_from_before_the_study(here):
     assert "[red] lab" in call("best", "run").stdout  # a name is a name, not markup
 
 
+def test_where_no_experiment_has_succeeded_nobody_is_told_of_a_gain(here):
+    one(here, "raise cboc.ExperimentFailed('no')", ONE[ONE.index("[[site]]") :].replace("[red] lab", "other"))
+    assert call("simulate", "study.toml", "--out", "run").exit_code == 0
+    said = {"mean gain": None, "advice": "Nothing to judge by yet: you have no outcome."}
+    rows = json.loads(call("advise", "run", "--format", "json").stdout)
+    assert len(rows) == 2 and all(said.items() <= row.items() for row in rows)
+
+
+@pytest.mark.usefixtures("here")
+def test_nothing_that_is_not_there_is_taken_for_an_unfinished_run():
+    for command in ("plot", "export", "advise", "best"):
+        assert "nowhere is not the directory of a run" in sentence(call(command, "nowhere"))
+    for command in ("advise", "best"):
+        refused = sentence(call(command))
+        assert "there is no site file site.db here" in refused and "the directory of a run" in refused
+
+
 def test_where_no_experiment_has_succeeded_best_says_so_and_plot_draws_the_rest(here):
     one(here, "raise cboc.ExperimentFailed('no')")
     assert call("simulate", "study.toml", "--out", "run").exit_code == 0
