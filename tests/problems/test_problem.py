@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import differential_evolution, minimize
 
+from cboc.bench.scenario import Scenario
 from cboc.errors import CbocError
 from cboc.problems import problem as module
 from cboc.problems.problem import Problem, heterogeneous, noisy
@@ -245,3 +246,9 @@ def test_flatness_does_not_depend_on_scale_and_offset():
 def test_a_constant_is_flat_and_a_displaced_ackley_is_not():
     assert Problem("plain", Space({"x": (0, 1)}), lambda X: np.full(len(X), 7.0)).is_flat
     assert not displaced(ackley(3), rng()).is_flat
+
+
+def test_a_well_that_few_of_the_sample_are_near_is_found():
+    """Its published optimum has left the box; the next best well is that of few among thousands of starts."""
+    site = Scenario("shekel-10", 10, is_displaced=True).problems(29)[3]
+    assert site.optimum == pytest.approx(-4.393041624, abs=1e-8)

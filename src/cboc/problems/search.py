@@ -19,7 +19,7 @@ from cboc.sobol import sobol
 from cboc.utility.utility import Custom
 
 SAMPLES = 4096
-CLIMBED = 24
+CLIMBED = 128  # with 24, one of 842 optima of the evidence was missed
 SWEPT = 2
 POLISHED = 3
 GRID = np.linspace(0.0, 1.0, 1025)
