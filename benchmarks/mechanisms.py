@@ -79,14 +79,13 @@ def gains(measured: str) -> Gains:
     for name in CANDIDATES:
         for scenario in SCENARIOS:
             pairs = [((name, scenario, seed), ("alone", scenario, seed)) for seed in SEEDS]
-            found[name, scenario] = np.array([rows[ours] - rows[alone] for ours, alone in pairs if ours in rows])
+            found[name, scenario] = np.array([rows[a] - rows[b] for a, b in pairs if a in rows and b in rows])
     return found
 
 
-def ranking() -> Sheet:
+def ranking(area: Gains, final: Gains) -> Sheet:
     """The mean over all scenarios, the best first, and where a candidate is clearly below working alone."""
     lines = []
-    area, final = gains("area"), gains("final")
     for name in CANDIDATES:
         if any(len(area[name, scenario]) < 2 for scenario in SCENARIOS):
             continue  # not run yet
@@ -103,19 +102,19 @@ def ranking() -> Sheet:
 
 def sheets() -> list[Sheet]:
     """The ranking, then each scenario: the mean over seeds and its standard error."""
-    return [
-        ranking(),
-        *(
-            Sheet(
-                f"{title} minus that of working alone, seeds {SEEDS[0]} to {SEEDS[-1]}",
-                ("", *SCENARIOS),
-                tuple((name, *(_written(found[name, scenario]) for scenario in SCENARIOS)) for name in CANDIDATES),
-                ("Mean over sites and seeds, and the standard error over seeds.",),
-            )
-            for measured, title in MEASURES.items()
-            for found in (gains(measured),)
-        ),
+    found = {measured: gains(measured) for measured in MEASURES}
+    each = [
+        Sheet(
+            f"{title} minus that of working alone, seeds {SEEDS[0]} to {SEEDS[-1]}",
+            ("", *SCENARIOS),
+            tuple(
+                (name, *(_written(found[measured][name, scenario]) for scenario in SCENARIOS)) for name in CANDIDATES
+            ),
+            ("Mean over sites and seeds, and the standard error over seeds.",),
+        )
+        for measured, title in MEASURES.items()
     ]
+    return [ranking(**found), *each]
 
 
 def _written(gained: Array) -> str:

@@ -68,8 +68,9 @@ def report_paper(results: Rows) -> None:
         costs = {job: results.costs[job.name] for job in results.rows if job.name in results.costs}
         pictures["result"] = partial(evidence.gains, summary, scenarios, "default", RESULT)
         pictures["savings"] = partial(evidence.savings, summary, scenarios, "default")
-        every = _summary(results).only([*paper.SCENARIOS, *paper.SIZES])
-        pictures |= {"crowd": partial(evidence.crowd, every, "default")} if has_shekel else {}
+        if has_shekel:
+            every = _summary(results).only([*paper.SCENARIOS, *paper.SIZES])
+            pictures["crowd"] = partial(evidence.crowd, every, "default")
         pictures["price"] = partial(evidence.price, costs, scenarios)
     _draw(pictures, results.directory)
 
