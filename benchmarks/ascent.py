@@ -20,8 +20,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy.optimize import minimize
 
-from cboc.ascent import ascend
-from cboc.sobol import sobol
+from cboc.search.ascent import ascend
+from cboc.space.sobol import sobol
 from cboc.surrogate.fitting import build
 from cboc.utility.improvement import LogEI
 from states import collect

@@ -21,7 +21,7 @@ import numpy as np
 
 from cboc import Dataset, Ledger, Site, Study
 from cboc.problems.synthetic import levy
-from cboc.site import think
+from cboc.site.site import think
 
 
 def participants(K: int, n: int, D: int) -> list[Site]:

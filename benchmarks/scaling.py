@@ -9,11 +9,11 @@ import tempfile
 import time
 from pathlib import Path
 
-from cboc.bench.engines import engine
-from cboc.bench.job import Row, work
-from cboc.bench.results import Results
-from cboc.bench.runner import jobs_of, run
-from cboc.bench.scenario import Scenario
+from cboc.evidence.engines import engine
+from cboc.evidence.job import Row, work
+from cboc.evidence.results import Results
+from cboc.evidence.runner import jobs_of, run
+from cboc.evidence.scenario import Scenario
 
 JOBS = jobs_of([Scenario("levy-4", 5)], ["individual", "cboc-u"], ["default"], range(2000, 2010))
 

@@ -36,10 +36,10 @@ from pydantic import BaseModel
 from sqlalchemy import Column, Engine, Integer, LargeBinary, MetaData, Table, create_engine, insert, update
 
 from cboc import Study
-from cboc.service.door import fingerprint, new_secret
-from cboc.service.exchange import Exchange
-from cboc.service.schema import upgrade
-from cboc.service.sql import open_database, sites
+from cboc.coordinator.database import open_database, sites
+from cboc.coordinator.schema import upgrade
+from cboc.coordinator.tokens import fingerprint, new_secret
+from cboc.coordinator.transactions import Exchange
 
 D = 4
 bare_rows = Table("rows", MetaData(), Column("row", Integer, primary_key=True), Column("x", LargeBinary))
@@ -216,7 +216,7 @@ def main() -> None:
             upgrade(engine)
             bare_rows.metadata.create_all(bare_engine)
             bare_engine.dispose()
-            coordinator = stack.enter_context(serving("cboc.service.app:from_environment", ours))
+            coordinator = stack.enter_context(serving("cboc.coordinator.app:from_environment", ours))
             insertion = stack.enter_context(serving("service:bare", least))
             for K, rounds in plan.items():
                 measure(database.__name__, coordinator, insertion, found(engine, K), rounds)

@@ -24,13 +24,14 @@ from pathlib import Path
 import numpy as np
 
 from cboc import Dataset, Ledger, Site, Study
-from cboc.metrics import paired
 from cboc.problems.synthetic import problem as named
-from cboc.strategy import Bayesian, Strategy
+from cboc.runs.metrics import paired
+from cboc.strategy.bayesian import Bayesian
+from cboc.strategy.situation import Strategy
 from cboc.surrogate.fitting import Model
 from cboc.surrogate.kernels import squared_exponential
-from cboc.surrogate.outcomes import standardised
 from cboc.surrogate.priors import LogNormal
+from cboc.surrogate.transforms import standardised
 
 PROBLEMS = ("levy-2", "branin", "shekel-10", "levy-4", "ackley-5", "hartmann-6")
 REPORTED = range(20)

@@ -27,14 +27,14 @@ import torch
 import peer
 from cboc import Dataset, Ledger, Site, Study
 from cboc.problems.synthetic import levy
-from cboc.space import Space
+from cboc.search.maximise import Effort, maximise
+from cboc.space.space import Space
 from cboc.surrogate.fitting import Model, build, fit
 from cboc.surrogate.gp import GP
 from cboc.surrogate.kernels import squared_exponential
-from cboc.surrogate.outcomes import standardised
 from cboc.surrogate.priors import LogNormal
+from cboc.surrogate.transforms import standardised
 from cboc.utility.improvement import LogEI
-from cboc.utility.maximise import Effort, maximise
 from states import State, collect
 
 SIZES = ((2, 20), (4, 60), (8, 60), (8, 200))

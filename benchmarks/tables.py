@@ -19,12 +19,12 @@ from pathlib import Path
 
 import numpy as np
 
-from cboc.baselines.consensus import Consensus
-from cboc.bench.job import Row
-from cboc.bench.paper import COLUMNS, SCENARIOS
-from cboc.bench.results import Results
-from cboc.bench.scenario import Scenario
-from cboc.strategy import default
+from cboc.evidence.job import Row
+from cboc.evidence.methods.consensus import Consensus
+from cboc.evidence.paper import COLUMNS, SCENARIOS
+from cboc.evidence.results import Results
+from cboc.evidence.scenario import Scenario
+from cboc.strategy.bayesian import default
 
 EVIDENCE = Path(__file__).parents[1] / "evidence"
 SURROGATE = "default"

@@ -6,8 +6,8 @@ The optimum of Levy's function lies near the centre of the box, which flatters a
 import numpy as np
 
 from cboc import Study, simulate
-from cboc.metrics import area, gap_curves
 from cboc.problems.synthetic import levy, sites_of
+from cboc.runs.metrics import area, gap_curves
 
 problems = sites_of(levy(4), sites=4, rng=np.random.default_rng(0))  # a1 f(x + a3) + a2 for each site  (Sec. 5.1)
 experiments = dict(zip(("north", "east", "south", "west"), problems, strict=True))

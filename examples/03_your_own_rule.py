@@ -10,7 +10,7 @@ from scipy.special import ndtr
 from cboc import Study, simulate
 from cboc.consensus import Round
 from cboc.problems.synthetic import branin
-from cboc.strategy import Bayesian
+from cboc.strategy.bayesian import Bayesian
 from cboc.surrogate.gp import GP
 from cboc.utility.utility import Custom
 

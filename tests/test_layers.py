@@ -22,7 +22,7 @@ def test_the_contracts_can_break(tmp_path):
     config = tmp_path / "broken.toml"
     config.write_text(
         '[tool.importlinter]\nroot_package = "cboc"\n\n[[tool.importlinter.contracts]]\nname = "no data in sites"\n'
-        'type = "forbidden"\nsource_modules = ["cboc.site"]\nforbidden_modules = ["cboc.data"]\n'
+        'type = "forbidden"\nsource_modules = ["cboc.site.site"]\nforbidden_modules = ["cboc.data.dataset"]\n'
     )
     assert lint(config).returncode == 1
 

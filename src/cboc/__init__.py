@@ -3,22 +3,24 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from cboc.consensus import Fixed, Gate, Identity, Leader, Uniform
-from cboc.data import Dataset
+from cboc.consensus import Fixed, Identity, Leader, Uniform
+from cboc.data.dataset import Dataset
 from cboc.errors import CbocError
-from cboc.history import History
-from cboc.network.ledger import Ledger
-from cboc.parameters import Choice, Float, Int
-from cboc.space import Space
-from cboc.study import Study
-from cboc.trial import Trial
+from cboc.exchange.ledger import Ledger
+from cboc.exchange.study import Study
+from cboc.runs.history import History
+from cboc.site.trial import Trial
+from cboc.space.parameters import Choice, Float, Int
+from cboc.space.space import Space
+from cboc.strategy.gate import Gate
 
 if TYPE_CHECKING:
-    from cboc.loop import ExperimentFailed, simulate
-    from cboc.membership import join as join
-    from cboc.program import Program
-    from cboc.site import Finished, Site, Waiting
-    from cboc.utility.guide import Counsel, Guide
+    from cboc.experiment import Program
+    from cboc.experiment.experiment import ExperimentFailed
+    from cboc.joining import join as join
+    from cboc.runs.simulation import simulate
+    from cboc.site.site import Finished, Site, Waiting
+    from cboc.strategy.guide.guide import Counsel, Guide
 
 __version__ = "0.1.0"
 
@@ -49,15 +51,15 @@ __all__ = [
 ]  # `join` is there too, where its extra is
 
 _LATER = {
-    "ExperimentFailed": "cboc.loop",
-    "simulate": "cboc.loop",
-    "join": "cboc.membership",
-    "Program": "cboc.program",
-    "Finished": "cboc.site",
-    "Site": "cboc.site",
-    "Waiting": "cboc.site",
-    "Counsel": "cboc.utility.guide",
-    "Guide": "cboc.utility.guide",
+    "ExperimentFailed": "cboc.runs.simulation",
+    "simulate": "cboc.runs.simulation",
+    "join": "cboc.joining",
+    "Program": "cboc.experiment",
+    "Finished": "cboc.site.site",
+    "Site": "cboc.site.site",
+    "Waiting": "cboc.site.site",
+    "Counsel": "cboc.strategy.guide.guide",
+    "Guide": "cboc.strategy.guide.guide",
 }
 
 

@@ -1,8 +1,11 @@
-"""The three array types of the library, and what counts as a number."""
+"""The array types of the library, what counts as a number, and the one thread that computes with them."""
 
 from __future__ import annotations
 
+from contextlib import AbstractContextManager
+from functools import cache
 from numbers import Real
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,3 +18,20 @@ Owners = NDArray[np.int_]
 def is_number(value: object) -> bool:
     """One of Python's or NumPy's, NaN and infinity among them; True and False are none."""
     return isinstance(value, Real) and not isinstance(value, bool)
+
+
+@cache
+def _controller() -> Any:
+    from threadpoolctl import ThreadpoolController  # here: it looks for every BLAS that is loaded
+
+    return ThreadpoolController()
+
+
+def one_thread() -> AbstractContextManager[Any]:
+    """Limit BLAS to one thread inside the block, and set it back after.
+
+    A site's matrices are small: on busy cores several threads made a study five times slower, and they round
+    differently from one machine to the next. Parallelism belongs across processes.
+    """
+    limit: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    return limit

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from cboc import CbocError, Gate
-from cboc.consensus import always_follow
 from cboc.consensus import graph as graphs
+from cboc.strategy.gate import always_follow
 
 
 def test_named_graphs_have_the_right_degrees():

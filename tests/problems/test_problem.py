@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from scipy.optimize import differential_evolution, minimize
 
-from cboc.bench.scenario import Scenario
 from cboc.errors import CbocError
+from cboc.evidence.scenario import Scenario
 from cboc.problems import problem as module
 from cboc.problems.problem import Problem, heterogeneous, noisy
 from cboc.problems.sites import displaced, same, sites_of
 from cboc.problems.synthetic import ackley, branin, hartmann, levy, michalewicz, problem
-from cboc.space import Space
+from cboc.space.space import Space
 
 
 def rng(seed=0):

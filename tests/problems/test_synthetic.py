@@ -10,7 +10,7 @@ from cboc.problems.heterogeneity import Heterogeneity
 from cboc.problems.problem import Problem, heterogeneous
 from cboc.problems.sites import displaced, same, sites_of, two_groups, unrelated, with_outlier
 from cboc.problems.synthetic import branin, hartmann, levy, michalewicz, problem
-from cboc.space import Space
+from cboc.space.space import Space
 
 NAMES = (
     "levy-2",

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from cboc.errors import CbocError
 from cboc.surrogate.fitting import PAPER, Model, Objective, build, fit
 from cboc.surrogate.kernels import matern52, squared_exponential
-from cboc.surrogate.outcomes import raw, standardised
 from cboc.surrogate.priors import Gamma, LogNormal
+from cboc.surrogate.transforms import raw, standardised
 
 WIDTHS = np.array([15.0, 2.0, 0.1])
 MODELS = {

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from cboc.surrogate.algebra import cholesky, squared_distances
 from cboc.surrogate.fitting import PAPER, Model, build, fit
 from cboc.surrogate.kernels import matern52, squared_exponential
-from cboc.surrogate.outcomes import raw, standardised
 from cboc.surrogate.priors import Gamma
+from cboc.surrogate.transforms import raw, standardised
 
 # SingleTaskGP of BoTorch 0.18 with ScaleKernel(MaternKernel(2.5) or RBFKernel()), its constant mean at the optimum:
 # posterior mean and sd of f at GPYTORCH_Q, for lengthscales (4, 2.5), outputscale 1.7 and noise 0.05.

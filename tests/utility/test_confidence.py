@@ -3,7 +3,7 @@ import pytest
 
 from cboc.surrogate.fitting import Model, build
 from cboc.surrogate.kernels import squared_exponential
-from cboc.surrogate.outcomes import raw
+from cboc.surrogate.transforms import raw
 from cboc.utility.confidence import UCB
 
 

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 
 from cboc.errors import CbocError
-from cboc.space import Space
-from cboc.utility.maximise import maximise
+from cboc.search.maximise import maximise
+from cboc.space.space import Space
 from cboc.utility.utility import Custom
 
 BOX = Space({"a": (0, 1), "b": (0, 1)})

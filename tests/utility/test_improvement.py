@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from cboc.surrogate.fitting import Model, build
 from cboc.surrogate.kernels import squared_exponential
-from cboc.surrogate.outcomes import raw
+from cboc.surrogate.transforms import raw
 from cboc.utility.improvement import EI, PI, LogEI, log_h
 
 UTILITIES = pytest.mark.parametrize("kind", [EI, LogEI, PI], ids=lambda kind: kind.__name__)

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cboc.surrogate.fitting import Model, build
-from cboc.surrogate.outcomes import raw
+from cboc.surrogate.transforms import raw
 from cboc.utility.improvement import phi
 from cboc.utility.knowledge import KnowledgeGradient, envelope
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from cboc.surrogate.fitting import Model, build
-from cboc.surrogate.outcomes import raw
+from cboc.surrogate.transforms import raw
 from cboc.utility.improvement import LogEI
 from cboc.utility.noisy import NoisyEI
 

@@ -3,8 +3,8 @@ import pytest
 
 from cboc.surrogate.fitting import Model, build
 from cboc.surrogate.kernels import matern52, squared_exponential
-from cboc.surrogate.outcomes import raw
 from cboc.surrogate.priors import Gamma
+from cboc.surrogate.transforms import raw
 from cboc.utility.thompson import Thompson
 
 KERNELS = pytest.mark.parametrize("kernel", [matern52, squared_exponential], ids=lambda kernel: kernel.name)

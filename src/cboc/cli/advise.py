@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cboc.advice import Advice, advise
+from cboc.advice.advice import Advice, advise
+from cboc.advice.counterfactual import Solo
 from cboc.cli.notes import notes
-from cboc.cli.run import ALONE, TOGETHER, Run
 from cboc.cli.show import Row
 from cboc.errors import CbocError
-from cboc.history import History
-from cboc.solo import Solo
+from cboc.runs.history import History
+from cboc.runs.run import ALONE, TOGETHER, Run
 
 
 def advice_of(run: Run, only: str | None, seed: int | None) -> list[Advice]:

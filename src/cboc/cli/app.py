@@ -13,23 +13,26 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from cboc import __version__, plots, studyfile
-from cboc.advice import advise as advise_site
-from cboc.cli import bench, coordinator, lab, operations, pictures
-from cboc.cli import demo as demonstration
-from cboc.cli import simulate as simulation
+from cboc import __version__, studyfile
+from cboc.advice.advice import advise as advise_site
+from cboc.cli import coordinator, evidence, lab, operations, pictures
 from cboc.cli.advise import advice_of, advice_row, in_words
 from cboc.cli.audit import audit
+from cboc.cli.bar import bar
 from cboc.cli.biosensor import biosensor
 from cboc.cli.doctor import doctor
 from cboc.cli.export import best_rows, trial_rows
 from cboc.cli.notes import notes
 from cboc.cli.report import report
-from cboc.cli.run import Run, begin
 from cboc.cli.show import Format, write
+from cboc.cli.simulate import simulate as simulate_file
 from cboc.cli.work import work
 from cboc.errors import CbocError
+from cboc.evidence import demo as demonstration
 from cboc.plots import style
+from cboc.runs.compare import results
+from cboc.runs.repetitions import default_directory
+from cboc.runs.run import Run, begin
 
 
 class Commands(TyperGroup):
@@ -78,7 +81,7 @@ app = typer.Typer(
     "Start with `cboc demo`, or with `cboc init` and `cboc simulate study.toml`.",
 )
 
-app.add_typer(bench.app, name="bench")
+app.add_typer(evidence.app, name="evidence")
 
 RunDirectory = Annotated[Path, typer.Argument(metavar="RUN", help="The directory that `cboc simulate` wrote.")]
 RunOrFile = Annotated[
@@ -150,15 +153,15 @@ def simulate(
     _ = file.experiments  # a missing function is better found now than in a worker
     if resume and fresh:
         raise CbocError("--resume continues a run and --fresh forgets it; give one of them.")
-    directory = out or simulation.default_directory(file)
+    directory = out or default_directory(file)
     run = begin(directory, file, is_resumed=resume, is_fresh=fresh)
     try:
-        simulation.simulate(file, run, seeds=seeds, with_alone=alone)
+        simulate_file(file, run, seeds=seeds, with_alone=alone)
     except KeyboardInterrupt:
         command = _again(study, out, alone, seeds)
         notes.print(f"Stopped; what was done is in {directory}. Continue with: {command}")
         raise typer.Exit(130) from None
-    typer.echo(write(simulation.results(run), format))
+    typer.echo(write(results(run), format))
     notes.print(f"The run is in {directory}; see cboc best, export and plot {directory}.")
 
 
@@ -275,15 +278,18 @@ def demo(
 
     Example: `cboc demo --seeds 20`
     """
+    from cboc.evidence.figures.demo import demo as draw
+
     style.figure_class()  # is there matplotlib? Better asked before half a minute of work
     try:
-        together, alone = demonstration.race_all(seeds)
+        with bar(demonstration.experiments(seeds)) as advance:
+            together, alone = demonstration.race_all(seeds, lambda: advance(""))
     except KeyboardInterrupt:
         notes.print("Stopped; a demonstration keeps nothing.")
         raise typer.Exit(130) from None
     typer.echo(write(demonstration.measures(together, alone), Format.TABLE))
     finding = demonstration.finding(together, alone)
-    figure = plots.demo(together, alone, finding, demonstration.SETTING)
+    figure = draw(together, alone, finding, demonstration.SETTING)
     path = pictures.save(figure, out / "cboc-demo.png")
     what = f"{demonstration.SETTING}, {demonstration.ROUNDS} rounds, {seeds} {'seed' if seeds == 1 else 'seeds'}"
     typer.echo(

@@ -12,7 +12,7 @@ import typer
 from cboc.cli.lab import FILE, RowFormat, SiteOption, site_file
 from cboc.cli.notes import notes
 from cboc.cli.show import Format, Row, write
-from cboc.sitefile import SiteFile
+from cboc.storage.sitefile import SiteFile
 
 
 def audit(

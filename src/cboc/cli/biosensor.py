@@ -16,13 +16,13 @@ from cboc.errors import CbocError
 from cboc.plots import style
 
 if TYPE_CHECKING:
-    from cboc.plots.biosensor import Passage
+    from cboc.evidence.figures.biosensor import Passage
 
 DIGITS = 4  # significant ones, of what is printed
 
 
 class FlowName(StrEnum):
-    """The flows of cboc.problems.biosensor.flow, which needs the extra `fem`."""
+    """The flows of cboc.evidence.biosensor.flow, which needs the extra `fem`."""
 
     POISEUILLE = "poiseuille"
     NAVIER_STOKES = "navier-stokes"
@@ -56,10 +56,10 @@ def biosensor(
         if not 0.0 < value < inf:
             raise CbocError(f"{option} is a positive and finite number; {value:g} came.")
     style.figure_class()  # is there matplotlib? Better asked before the work
-    from cboc.plots import biosensor as draw
-    from cboc.problems.biosensor.flow import Flow
-    from cboc.problems.biosensor.response import Numerics
-    from cboc.problems.biosensor.sensor import MINUTE, Sensor, Setting
+    from cboc.evidence.biosensor.flow import Flow
+    from cboc.evidence.biosensor.response import Numerics
+    from cboc.evidence.biosensor.sensor import MINUTE, Sensor, Setting
+    from cboc.evidence.figures import biosensor as draw
 
     setting, numerics = Setting(inflow, receptors, pulse * MINUTE), Numerics(fineness, flow=Flow(flow))
     with notes.status("simulating until the coverage has had its peak") as status:
@@ -75,8 +75,8 @@ def biosensor(
 
 
 def _numbers(passage: Passage) -> list[Row]:
-    from cboc.problems.biosensor.numbers import damkohler, peclet, shear_peclet
-    from cboc.problems.biosensor.sensor import MICRO, layer
+    from cboc.evidence.biosensor.numbers import damkohler, peclet, shear_peclet
+    from cboc.evidence.biosensor.sensor import MICRO, layer
 
     setting, sensor, response = passage.setting, passage.sensor, passage.response
     numbers = [

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from cboc.agreement import differences
 from cboc.cli.notes import notes
 from cboc.cli.operations import DATABASE, Database, needs_service
 from cboc.cli.show import Format, Row, write
 from cboc.errors import CbocError, did_you_mean
+from cboc.exchange.differences import differences
 from cboc.studyfile import Terms, read_terms
 
 if TYPE_CHECKING:
@@ -64,10 +64,10 @@ def serve(
 def _run(host: str, port: int, workers: int, certificate: Path | None, key: Path | None) -> None:
     import uvicorn
 
-    from cboc.service.watch import LOGGING
+    from cboc.coordinator.metrics import LOGGING
 
     uvicorn.run(
-        "cboc.service.app:from_environment",
+        "cboc.coordinator.app:from_environment",
         factory=True,
         host=host,
         port=port,
@@ -97,7 +97,7 @@ def invite(
     Example: `cboc invite lab-b --url https://cboc.example.org`
     """
     with opened(database) as engine:
-        from cboc.service.door import Door
+        from cboc.coordinator.tokens import Door
 
         if not 0.0 < days <= LONGEST_DAYS:
             raise CbocError(f"--days is above 0 and at most {LONGEST_DAYS}; {days:g} came.")
@@ -129,8 +129,8 @@ def revoke(
     Example: `cboc revoke lab-b && cboc invite lab-b`
     """
     with opened(database) as engine:
-        from cboc.service.door import Door
-        from cboc.service.exchange import Exchange
+        from cboc.coordinator.tokens import Door
+        from cboc.coordinator.transactions import Exchange
 
         name = _chosen(engine, study)
         Door(engine).revoke(name, site)
@@ -150,7 +150,7 @@ def certificate(
     Example: `cboc certificate cboc.example.org 192.0.2.7`
     """
     needs_service()
-    from cboc.service.certificate import make
+    from cboc.coordinator.certificate import make
 
     key = out.with_suffix(".key")
     make(hosts, out, key)
@@ -174,7 +174,7 @@ def add(
     Example: `cboc people add anna`
     """
     with opened(database) as engine:
-        from cboc.service.people import People
+        from cboc.coordinator.people import People
 
         People(engine).add(person, password)
     notes.print(f"{person} may log in now.")
@@ -187,7 +187,7 @@ def remove(person: Annotated[str, typer.Argument(help="Who.")], database: Databa
     Example: `cboc people remove anna`
     """
     with opened(database) as engine:
-        from cboc.service.people import People
+        from cboc.coordinator.people import People
 
         People(engine).remove(person)
     notes.print(f"{person} may log in no more.")
@@ -200,7 +200,7 @@ def list_people(database: Database = DATABASE) -> None:
     Example: `cboc people list`
     """
     with opened(database) as engine:
-        from cboc.service.people import People
+        from cboc.coordinator.people import People
 
         for name in People(engine).names():
             typer.echo(name)
@@ -210,9 +210,9 @@ def list_people(database: Database = DATABASE) -> None:
 def opened(database: str, *, is_made: bool = False) -> Iterator[Engine]:
     """The coordinator's database, brought up to date; only serving makes a new one."""
     needs_service()
-    from cboc.service.schema import upgrade
-    from cboc.service.sql import open_database
-    from cboc.service.trouble import plainly
+    from cboc.coordinator.database import open_database
+    from cboc.coordinator.database_errors import plainly
+    from cboc.coordinator.schema import upgrade
 
     engine = open_database(database)
     if not is_made and engine.dialect.name == "sqlite" and not Path(engine.url.database or "").exists():
@@ -227,7 +227,7 @@ def opened(database: str, *, is_made: bool = False) -> Iterator[Engine]:
 
 def _check_terms(engine: Engine, path: Path, terms: Terms) -> None:
     """A study that has begun goes on with the terms that it has."""
-    from cboc.service.exchange import Exchange
+    from cboc.coordinator.transactions import Exchange
 
     exchange, study = Exchange(engine), terms.study
     if study.name in exchange.names():
@@ -241,7 +241,7 @@ def _check_terms(engine: Engine, path: Path, terms: Terms) -> None:
 
 def _begin(engine: Engine, terms: Terms) -> str:
     """Begin a study, or go on with it; and what to say about it."""
-    from cboc.service.exchange import Exchange
+    from cboc.coordinator.transactions import Exchange
 
     exchange, study = Exchange(engine), terms.study
     own = f" Not taken over, because every site chooses it for itself: {', '.join(terms.left_out)}." * bool(
@@ -255,7 +255,7 @@ def _begin(engine: Engine, terms: Terms) -> str:
 
 
 def _chosen(engine: Engine, study: str | None) -> str:
-    from cboc.service.exchange import Exchange
+    from cboc.coordinator.transactions import Exchange
 
     names = Exchange(engine).names()
     if not names:
@@ -269,7 +269,7 @@ def _chosen(engine: Engine, study: str | None) -> str:
 
 def _check_workers(database: str, workers: int) -> None:
     needs_service()
-    from cboc.service.sql import open_database
+    from cboc.coordinator.database import open_database
 
     if workers > 1 and open_database(database).dialect.name == "sqlite":
         raise CbocError("SQLite serves one process; for --workers above 1 give a --database of PostgreSQL.")

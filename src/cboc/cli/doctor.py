@@ -14,7 +14,7 @@ from cboc.cli.lab import FILE, SiteOption, is_private, site_of
 from cboc.errors import CbocError
 
 if TYPE_CHECKING:
-    from cboc.network.rest import Rest
+    from cboc.exchange.rest import Rest
 
 SKEW = 60.0  # seconds by which two clocks may differ unnoticed
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from cboc.cli.run import ALONE, TOGETHER, Run
 from cboc.cli.show import Row
 from cboc.errors import CbocError
-from cboc.history import History
-from cboc.trial import Status, Trial
+from cboc.runs.history import History
+from cboc.runs.run import ALONE, TOGETHER, Run
+from cboc.site.trial import Status, Trial
 
 
 def trial_rows(run: Run) -> list[Row]:

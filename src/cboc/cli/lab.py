@@ -15,21 +15,21 @@ from urllib.parse import urlsplit
 
 import typer
 
-from cboc import labsheet
 from cboc.cli.notes import notes
 from cboc.cli.show import Format, Row, many, write
-from cboc.data import Direction
+from cboc.data.dataset import Direction
+from cboc.data.numbers import read_number
 from cboc.errors import CbocError, installing
-from cboc.handwriting import read_number
-from cboc.lookout import open_round, pause
-from cboc.network.ledger import Unreachable
-from cboc.site import Finished, Site, Waiting
-from cboc.sitefile import SiteFile
+from cboc.exchange.ledger import Unreachable
+from cboc.site import worksheet
+from cboc.site.polling import open_round, pause
+from cboc.site.site import Finished, Site, Waiting
+from cboc.site.trial import Status, Trial
+from cboc.storage.sitefile import SiteFile
 from cboc.studyfile import read_terms
-from cboc.trial import Status, Trial
 
 if TYPE_CHECKING:
-    from cboc.network.rest import Rest
+    from cboc.exchange.rest import Rest
 
 FILE = Path("site.db")
 WAITING, FINISHED = 3, 4  # exit codes of ask
@@ -107,7 +107,7 @@ def ask(
     """
     site = site_of(file, goes_on_alone=alone and not wait, patience=LONG)
     _network(site).on_retry = lambda trouble: notes.print(f"No answer from the coordinator ({trouble}); trying again.")
-    if output is not None and not labsheet.is_told(output, site):
+    if output is not None and not worksheet.is_told(output, site):
         raise CbocError(
             f"{output} is filled in, and not all of it was told; cboc tell {output} first, or choose another --output."
         )
@@ -149,8 +149,8 @@ def tell(
     if result.lower().endswith(".csv"):
         if sem is not None or ran or trial is not None or again:
             raise CbocError("a sheet says everything itself; leave --sem, --ran, --trial and --again out.")
-        entries = labsheet.read(result, site.study.space)
-        labsheet.enter_all(site, entries)
+        entries = worksheet.read(result, site.study.space)
+        worksheet.enter_all(site, entries)
         if entries:
             notes.print(f"{many(len(entries), 'line')} of {result} told.")
         else:
@@ -227,7 +227,7 @@ def site_of(file: Path, **options: Any) -> Site:
     if "code" not in options:
         site_file(file)
     needs("client", "httpx2")
-    from cboc.membership import join
+    from cboc.joining import join
 
     return join(storage=file, **({"patience": QUICK} | options))
 
@@ -312,7 +312,7 @@ def _local(at: float) -> str:
 def _sheet(site: Site, trial: Trial, format: Format) -> str:
     space = site.study.space
     if format == Format.CSV:
-        return labsheet.write([trial], space)
+        return worksheet.write([trial], space)
     if format == Format.JSON:
         plain = {"trial": trial.number, "round": trial.round, "design": trial.design(space)}
         return json.dumps(plain | {"explanation": trial.explain(site.study.sites)}, indent=2, ensure_ascii=False)

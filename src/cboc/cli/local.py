@@ -11,7 +11,7 @@ import typer
 import uvicorn
 
 from cboc.errors import CbocError
-from cboc.page.app import create_page
+from cboc.sitepage.app import create_page
 
 LOOPBACK = "127.0.0.1"
 

@@ -33,7 +33,7 @@ def backup(
     Example: `cboc backup monday.cboc --database sqlite:///coordinator.db`
     """
     needs_service()
-    from cboc.service.backup import backup
+    from cboc.coordinator.backup import backup
 
     counts = backup(database, file, is_replaced=force)
     notes.print(f"{file} is written: {_said(counts)}.")
@@ -52,7 +52,7 @@ def restore(
     Example: `cboc restore monday.cboc --database postgresql+psycopg://cboc@localhost/cboc`
     """
     needs_service()
-    from cboc.service.backup import restore
+    from cboc.coordinator.backup import restore
 
     counts = restore(file, database)
     notes.print(f"{file} is restored: {_said(counts)}.")

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cboc import plots
-from cboc.cli.run import ALONE, TOGETHER, Run
 from cboc.errors import CbocError
-from cboc.trial import Status, Trial
+from cboc.runs.run import ALONE, TOGETHER, Run
+from cboc.site.trial import Status, Trial
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -22,11 +22,11 @@ from cboc.cli.coordinator import opened
 from cboc.cli.notes import notes
 from cboc.cli.show import Row
 from cboc.errors import CbocError
-from cboc.loop import run_trial
-from cboc.membership import join
-from cboc.site import Finished, Waiting
-from cboc.sitefile import SiteFile
-from cboc.trial import Status
+from cboc.joining import join
+from cboc.runs.simulation import run_trial
+from cboc.site.site import Finished, Waiting
+from cboc.site.trial import Status
+from cboc.storage.sitefile import SiteFile
 
 PERSON = "guest"
 ROUNDS, INITIAL = 12, 5
@@ -85,7 +85,7 @@ def prepare(folder: Path) -> Rehearsal:
 @contextmanager
 def coordinator(rehearsal: Rehearsal) -> Iterator[None]:
     """A coordinator with this study, that somebody may look at."""
-    from cboc.service.people import People
+    from cboc.coordinator.people import People
 
     command = ["serve", str(rehearsal.study), "--database", rehearsal.database, "--port", str(rehearsal.port)]
     with (rehearsal.folder / "coordinator.log").open("w") as log, _process("cboc", *command, log=log) as process:
@@ -101,7 +101,7 @@ def coordinator(rehearsal: Rehearsal) -> Iterator[None]:
 
 def take_part(rehearsal: Rehearsal) -> None:
     """Three sites join and go through the study, each in a process of its own."""
-    from cboc.service.door import Door
+    from cboc.coordinator.tokens import Door
 
     with opened(rehearsal.database) as engine:
         codes = {site: Door(engine).invite("rehearsal", site) for site in SITES}

@@ -11,10 +11,10 @@ import typer
 
 from cboc.cli.lab import FILE, LONG, SiteOption, asked, site_of
 from cboc.cli.notes import notes
-from cboc.loop import run_trial
-from cboc.site import Finished, Site
+from cboc.runs.simulation import run_trial
+from cboc.site.site import Finished, Site
+from cboc.site.trial import Status, Trial
 from cboc.studyfile import read_experiment, read_terms
-from cboc.trial import Status, Trial
 
 
 def work(

@@ -5,17 +5,14 @@ paths.py     where the sites went, on the contours of their functions  (Fig. 5)
 matrix.py    W(t)
 moves.py     proposed, agreed, executed
 gain.py      what each site has from working together
-biosensor/   the case study's sensor, and where its sites went
-evidence/    the benchmark's tables as pictures
-demo.py      the one picture of `cboc demo`
+terrain.py   the ground that designs are drawn on
 style.py     what they have in common
 """
 
-from cboc.plots.demo import demo
 from cboc.plots.gain import gain
 from cboc.plots.matrix import matrix
 from cboc.plots.moves import moves
 from cboc.plots.paths import paths
 from cboc.plots.progress import progress
 
-__all__ = ["demo", "gain", "matrix", "moves", "paths", "progress"]
+__all__ = ["gain", "matrix", "moves", "paths", "progress"]

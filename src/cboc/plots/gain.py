@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cboc.arrays import Array
-from cboc.history import History
-from cboc.metrics import after, best_found, gap_curves, standard_error
 from cboc.plots import style
 from cboc.plots.style import ALONE, INK, TOGETHER
+from cboc.runs.history import History
+from cboc.runs.metrics import after, best_found, gap_curves, standard_error
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,9 +8,9 @@ import numpy as np
 
 from cboc.arrays import Array
 from cboc.errors import CbocError
-from cboc.history import History
 from cboc.plots import style
 from cboc.plots.style import ALONE, TOGETHER, Curve
+from cboc.runs.history import History
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

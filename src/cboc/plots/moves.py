@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cboc.history import History
 from cboc.plots import style, terrain
 from cboc.plots.paths import ran
 from cboc.plots.style import ALONE, INK, TOGETHER
-from cboc.trial import Decision, Trial
+from cboc.runs.history import History
+from cboc.site.trial import Decision, Trial
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

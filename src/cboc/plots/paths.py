@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cboc.arrays import Array
-from cboc.history import History
-from cboc.parameters import Choice
 from cboc.plots import style, terrain
 from cboc.plots.style import ALONE, INK, TOGETHER
 from cboc.problems.problem import Problem
-from cboc.trial import Status, Trial
+from cboc.runs.history import History
+from cboc.site.trial import Status, Trial
+from cboc.space.parameters import Choice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cboc.history import History
-from cboc.metrics import best_curves, gap_curves, standard_error
 from cboc.plots import style
 from cboc.plots.style import ALONE, INK, TOGETHER, Curve
+from cboc.runs.history import History
+from cboc.runs.metrics import best_curves, gap_curves, standard_error
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cboc.arrays import Array
-from cboc.parameters import Choice
 from cboc.plots import style
 from cboc.problems.problem import Problem
-from cboc.space import Space
+from cboc.space.parameters import Choice
+from cboc.space.space import Space
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

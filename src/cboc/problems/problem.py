@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from cboc.arrays import Array
-from cboc.data import Direction
+from cboc.data.dataset import Direction
 from cboc.errors import CbocError
 from cboc.problems.heterogeneity import Heterogeneity
 from cboc.problems.noise import Noise
 from cboc.problems.search import lowest, sample
 from cboc.problems.version import Function, Version
-from cboc.space import Space
+from cboc.space.space import Space
 
 FLAT = 1e-6  # of the depth of the common problem
 

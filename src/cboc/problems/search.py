@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 
 from cboc.arrays import Array
-from cboc.ascent import ascend
 from cboc.problems.version import Function
-from cboc.sobol import sobol
+from cboc.search.ascent import ascend
+from cboc.space.sobol import sobol
 from cboc.utility.utility import Custom
 
 SAMPLES = 4096

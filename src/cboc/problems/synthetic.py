@@ -12,7 +12,7 @@ from cboc.problems import functions, further
 from cboc.problems.heterogeneity import Heterogeneity
 from cboc.problems.problem import Problem
 from cboc.problems.sites import sites_of as sites_of  # by its old address
-from cboc.space import Space
+from cboc.space.space import Space
 
 
 def _box(dimension: int, low: float, high: float) -> Space:

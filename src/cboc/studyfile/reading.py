@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
 from typing import Any, cast, get_args
 
-from cboc.consensus.gate import Gate
-from cboc.data import Dataset, Direction
+from cboc.data.dataset import Dataset, Direction
 from cboc.errors import CbocError, at, did_you_mean
-from cboc.history import History
-from cboc.loop import Experiment, simulate
+from cboc.exchange.study import RULES, Study
+from cboc.experiment.experiment import Experiment
 from cboc.problems.problem import Problem
-from cboc.site import Site
-from cboc.space import Space
-from cboc.strategy import SURROGATES, UTILITIES, Strategy, named
-from cboc.study import RULES, Study
+from cboc.site.site import Site
+from cboc.space.space import Space
+from cboc.strategy.bayesian import SURROGATES, UTILITIES, named
+from cboc.strategy.gate import Gate
+from cboc.strategy.guide.guide import Guide
+from cboc.strategy.situation import Strategy
 from cboc.studyfile.section import (
     AMOUNT,
     COUNT,
@@ -36,8 +37,6 @@ from cboc.studyfile.section import (
     seconds,
 )
 from cboc.studyfile.sources import Executable, Formula, Script, Source
-from cboc.trial import Trial
-from cboc.utility.guide import Guide
 
 STUDY_KEYS = (
     "name", "horizon", "rule", "graph", "gate", "shares_best", "guide", "initial", "seed", "quorum", "stop_below",
@@ -103,24 +102,21 @@ class StudyFile:
         """How the sites turn their data into a utility."""
         return named(self.surrogate, self.utility)
 
-    def simulate(
-        self, *, journal: str | Path | None = None, on_trial: Callable[[Trial], None] | None = None
-    ) -> History:
-        """Run it in this process."""
-        return simulate(
-            self.study,
-            self.experiments,
-            direction=self.directions,
-            seed=self.seed,
-            initial=self.initial,
-            data=self.data,
-            strategy=self.strategy,
-            gate=self.gate,
-            guide=self.guide,
-            stop_below=self.stop_below,
-            journal=journal,
-            on_trial=on_trial,
-        )
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What `cboc.simulate` takes: simulate(**file.arguments) runs it in this process."""
+        return {
+            "study": self.study,
+            "experiments": self.experiments,
+            "direction": self.directions,
+            "seed": self.seed,
+            "initial": self.initial,
+            "data": self.data,
+            "strategy": self.strategy,
+            "gate": self.gate,
+            "guide": self.guide,
+            "stop_below": self.stop_below,
+        }
 
 
 def template() -> str:

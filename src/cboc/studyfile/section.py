@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any
 
 from cboc.errors import CbocError, did_you_mean
-from cboc.study import LONGEST_DEADLINE
+from cboc.exchange.study import LONGEST_DEADLINE
 
 
 @dataclass(frozen=True)

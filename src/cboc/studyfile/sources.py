@@ -17,14 +17,13 @@ from zlib import crc32
 
 import numpy as np
 
-from cboc.data import Direction
+from cboc.data.dataset import Direction
 from cboc.errors import CbocError, at, did_you_mean
-from cboc.logbook import Outcome
-from cboc.loop import Experiment, ExperimentFailed
+from cboc.experiment import Program
+from cboc.experiment.experiment import Experiment, ExperimentFailed, Outcome
 from cboc.problems.problem import Problem, heterogeneous
 from cboc.problems.synthetic import problem
-from cboc.program import Program
-from cboc.space import Space
+from cboc.space.space import Space
 from cboc.studyfile.section import COUNT, DURATION, TEXT, TEXTS, WORDS, Section, seconds
 
 

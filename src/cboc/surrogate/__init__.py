@@ -2,7 +2,7 @@
 
 kernels.py   Matern-5/2 and squared exponential, as functions of r²
 priors.py    of the hyper-parameters
-outcomes.py  from outcomes to the standardised scale, and back
+transforms.py  from outcomes to the standardised scale, and back
 fitting.py   hyper-parameters by maximum a posteriori; the paper's model as a preset
 gp.py        the posterior, and what is read from it, of one process or of a stack of them
 algebra.py   of small symmetric matrices
@@ -11,7 +11,7 @@ algebra.py   of small symmetric matrices
 from cboc.surrogate.fitting import PAPER, Model, build, fit
 from cboc.surrogate.gp import GP
 from cboc.surrogate.kernels import matern52, squared_exponential
-from cboc.surrogate.outcomes import compressed, raw, standardised
+from cboc.surrogate.transforms import compressed, raw, standardised
 
 __all__ = [
     "GP",

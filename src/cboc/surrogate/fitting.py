@@ -21,14 +21,14 @@ import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
 from cboc.arrays import Array, Owners
-from cboc.ascent import FIRST_STEP, ascend_all
 from cboc.errors import CbocError
-from cboc.groups import by_group
+from cboc.search.ascent import FIRST_STEP, ascend_all
+from cboc.search.grouping import by_group
 from cboc.surrogate.algebra import add_to_diagonal, cholesky, diagonal, invert_root, squared_distances
 from cboc.surrogate.gp import GP
 from cboc.surrogate.kernels import Kernel, matern52
-from cboc.surrogate.outcomes import Outcomes, compressed, raw
 from cboc.surrogate.priors import Gamma, LogNormal, Prior, dimension_scaled, gamma_3_6
+from cboc.surrogate.transforms import Outcomes, compressed, raw
 
 STRIDE = 0.1  # the first step from a warm start, in log units: hyper-parameters move little from round to round
 FAR_STRIDE = 1.0  # from any other

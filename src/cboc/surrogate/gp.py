@@ -22,10 +22,10 @@ from functools import cached_property
 import numpy as np
 
 from cboc.arrays import Array, Owners
-from cboc.groups import spans
+from cboc.search.grouping import spans
 from cboc.surrogate.algebra import add_to_diagonal, cholesky, invert_root, pairing, squared_distances
 from cboc.surrogate.kernels import Kernel
-from cboc.surrogate.outcomes import Outcomes
+from cboc.surrogate.transforms import Outcomes
 
 BLOCK = 2**14  # numbers in a temporary matrix: 128 kB
 

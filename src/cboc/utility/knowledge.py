@@ -19,11 +19,11 @@ import numpy as np
 from scipy.special import ndtr
 
 from cboc.arrays import Array
-from cboc.ascent import ascend
-from cboc.sobol import sobol
+from cboc.search.ascent import ascend
+from cboc.space.sobol import sobol
 from cboc.surrogate.gp import GP
+from cboc.utility.base import Surrogated, log_gain
 from cboc.utility.improvement import phi
-from cboc.utility.surrogated import Surrogated, log_gain
 
 SPREAD = 48  # space-filling members of the finite set
 BEST = 16  # the best data points in it

@@ -14,11 +14,11 @@ import numpy as np
 from scipy.special import ndtri
 
 from cboc.arrays import Array
-from cboc.sobol import sobol
+from cboc.space.sobol import sobol
 from cboc.surrogate.algebra import cholesky
 from cboc.surrogate.gp import GP
+from cboc.utility.base import Surrogated
 from cboc.utility.improvement import log_h
-from cboc.utility.surrogated import Surrogated
 
 DRAWS = 32
 JITTER = 1e-6  # of the noise-free covariance, relative to s²

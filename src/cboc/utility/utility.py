@@ -10,21 +10,12 @@ import numpy as np
 
 from cboc.arrays import Array
 from cboc.errors import CbocError
-from cboc.utility.surrogated import log_gain
+from cboc.search.landscape import Landscape
+from cboc.utility.base import log_gain
 
 
-class Utility(Protocol):
-    """U(x) over the unit cube (Sec. 4.1). All methods take a matrix of designs (n, D)."""
-
-    @property
-    def anchors(self) -> Array:
-        """Designs worth searching around, best first (a, D); may be empty."""
-
-    def __call__(self, X: Array) -> Array:
-        """The values (n,) to be maximised, on whatever scale is easy to climb."""
-
-    def with_gradient(self, X: Array) -> tuple[Array, Array]:
-        """Values (n,) and gradients (n, D)."""
+class Utility(Landscape, Protocol):
+    """U(x) over the unit cube (Sec. 4.1): a landscape to climb, and the worth of its heights."""
 
     def log_worth(self, X: Array) -> Array:
         """log of the benefit over doing nothing (n,): what gates compare and leaders report."""

@@ -1,6 +1,6 @@
 """The common look of our web pages, the coordinator's and a site's own.
 
-look.py     templates, static files and the headers of every answer
+layout.py   templates, static files and the headers of every answer
 templates/  the layout
 static/     the style sheet, the charts, and two libraries of others
 """

@@ -1,7 +1,7 @@
 """`cboc report`: a directory of results as one page that can be mailed, printed and read on a phone.
 
 command.py    which kind of directory it is
-casestudy.py  the sections of `cboc bench biosensor`
+casestudy.py  the sections of `cboc evidence biosensor`
 study.py      the sections of a run of `cboc simulate`
 page.py       the frame around sections: style, policy, tables, facts, pictures
 html.py       elements in which everything is escaped

@@ -11,20 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from cboc.bench.casesheet import case_sheets, compare
-from cboc.bench.casestudy import INITIAL, SETUPS, Account, by_method, optima
-from cboc.bench.results import MARK, Results
-from cboc.bench.sheet import Sheet
-from cboc.cli.report.command import RESULTS
 from cboc.cli.report.html import Html, element, together
 from cboc.cli.report.page import facts, paragraph, picture, section, table
 from cboc.cli.show import many
 from cboc.errors import CbocError
-from cboc.plots import biosensor, evidence
-from cboc.plots.biosensor.landscape import Landscape
-from cboc.plots.evidence.look import look
-from cboc.problems.biosensor.labs import FASTEST, FEWEST, LABS, SPACE, UNIT, Worth
-from cboc.problems.biosensor.sensor import MINUTE, Setting
+from cboc.evidence import figures
+from cboc.evidence.biosensor.labs import FASTEST, FEWEST, LABS, SPACE, UNIT, Worth
+from cboc.evidence.biosensor.sensor import MINUTE, Setting
+from cboc.evidence.casestudy import INITIAL, RESULTS, SETUPS, Account, by_method, optima
+from cboc.evidence.figures import biosensor
+from cboc.evidence.figures.biosensor.landscape import Landscape
+from cboc.evidence.figures.look import look
+from cboc.evidence.results import MARK, Results
+from cboc.evidence.tables.casestudy import case_tables, compare
+from cboc.evidence.tables.table import Table
 
 LEAD = (
     "A biosensor lies on the floor of a small channel. A sample flows past it, some of it binds, and what is measured "
@@ -88,12 +88,12 @@ def content(directory: Path, say: Callable[[str], None]) -> tuple[str, str, list
     results: Results[Any, Account] = Results(directory, Account, Path(RESULTS).stem)
     accounts = sorted(results.rows.values(), key=lambda account: account.job)
     if not accounts:
-        raise CbocError(f"{directory} holds no result yet; `cboc bench biosensor --out {directory}` makes some.")
+        raise CbocError(f"{directory} holds no result yet; `cboc evidence biosensor --out {directory}` makes some.")
     say("the tables")
-    sheets = case_sheets(accounts)
+    tables = case_tables(accounts)
     sections = [
-        section("What came out", *map(_sheet, sheets), _methods(accounts)),
-        section("Round by round", picture(evidence.casestudy(accounts), "The best so far against rounds.", FIG_8)),
+        section("What came out", *map(_sheet, tables), _methods(accounts)),
+        section("Round by round", picture(figures.casestudy(accounts), "The best so far against rounds.", FIG_8)),
     ]
     for setup in SETUPS:
         if groups := by_method(accounts, setup):
@@ -101,13 +101,13 @@ def content(directory: Path, say: Callable[[str], None]) -> tuple[str, str, list
     return "Designing biosensors together", LEAD, [*sections, section("How it was made", _made(results, accounts))]
 
 
-def _sheet(sheet: Sheet) -> Html:
+def _sheet(found: Table) -> Html:
     """Methods by the names that they have in the pictures."""
-    rows = [(look(method).name, *numbers) for method, *numbers in sheet.rows]
+    rows = [(look(method).name, *numbers) for method, *numbers in found.rows]
     return together(
-        element("h3", sheet.title),
-        table(sheet.columns, rows, is_numeric=True),
-        *(paragraph(note, class_="note") for note in sheet.notes),
+        element("h3", found.title),
+        table(found.columns, rows, is_numeric=True),
+        *(paragraph(note, class_="note") for note in found.notes),
     )
 
 
@@ -233,7 +233,7 @@ def _made(results: Results[Any, Account], accounts: Sequence[Account]) -> Html:
     seeds = {setup: sorted({a.job.seed for a in accounts if a.job.setup == setup}) for setup in setups}
     begun = json.loads((results.directory / MARK).read_text(encoding="utf-8"))
     cpu = sum(results.costs.get(account.job.name, 0.0) for account in accounts)
-    commands = (f"cboc bench biosensor --setup {setup} --seeds {len(some)}" for setup, some in seeds.items())
+    commands = (f"cboc evidence biosensor --setup {setup} --seeds {len(some)}" for setup, some in seeds.items())
     return facts(
         {
             "commands": element("code", "; ".join(commands)),

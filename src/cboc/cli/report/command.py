@@ -12,17 +12,16 @@ import typer
 from cboc.cli.notes import notes
 from cboc.cli.report.html import Html
 from cboc.cli.report.page import page
-from cboc.cli.run import RECORD
 from cboc.errors import CbocError
+from cboc.evidence.casestudy import RESULTS
 from cboc.plots import style
-
-RESULTS = "biosensor.jsonl"
+from cboc.runs.run import RECORD
 
 Content = Callable[[Path, Callable[[str], None]], tuple[str, str, Sequence[Html]]]
 
 
 def report(
-    directory: Annotated[Path, typer.Argument(help="A run of `cboc simulate`, or results of `cboc bench biosensor`.")],
+    directory: Annotated[Path, typer.Argument(help="A run of `cboc simulate`, or of `cboc evidence biosensor`.")],
     out: Annotated[Path | None, typer.Option(help="The file to write.", show_default="DIRECTORY/report.html")] = None,
 ) -> None:
     """Write one page about a directory of results, to mail, to print or to show.
@@ -32,7 +31,7 @@ def report(
     the paths of the sites through the design space, and the sample that passes the best sensor found; that takes about
     a hundred short simulations.
 
-    Examples: `cboc report runs/first-study`, `cboc report runs/bench-biosensor --out biosensor.html`
+    Examples: `cboc report runs/first-study`, `cboc report runs/evidence-biosensor --out biosensor.html`
     """
     style.figure_class()  # is there matplotlib? Better asked before the work
     target = out or directory / "report.html"
@@ -73,6 +72,6 @@ def _content(directory: Path) -> Content:
 
         return casestudy.content
     raise CbocError(
-        f"{directory} holds neither a run of `cboc simulate` ({RECORD}) nor results of `cboc bench biosensor` "
+        f"{directory} holds neither a run of `cboc simulate` ({RECORD}) nor results of `cboc evidence biosensor` "
         f"({RESULTS}); give a directory that does."
     )

@@ -7,17 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cboc.bench.results import libraries
 from cboc.cli.export import best_rows
 from cboc.cli.pictures import PICTURES, Kind, lack
 from cboc.cli.report.html import Html, element
 from cboc.cli.report.page import facts, paragraph, picture, section, table
-from cboc.cli.run import ALONE, TOGETHER, Run
 from cboc.cli.show import Row, cell, columns, many
-from cboc.cli.simulate import results
-from cboc.history import History
+from cboc.evidence.results import libraries
 from cboc.plots.terrain import label
-from cboc.trial import Status
+from cboc.runs.compare import results
+from cboc.runs.history import History
+from cboc.runs.run import ALONE, TOGETHER, Run
+from cboc.site.trial import Status
 
 SHOWN = {
     Kind.PROGRESS: ("Progress", "The best so far against rounds."),

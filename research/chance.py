@@ -1,0 +1,88 @@
+"""How often do best designs pass for evidence where there is nothing to share?
+
+    python research/chance.py         a minute or two; the tables, here and in results/chance.md
+
+First for places drawn at random, in four ways; then for sites in runs whose optima are unrelated, where best designs
+are not drawn at random: they stay where they are for many rounds, and optima avoid the edges of the box.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.evidence.engines import engine
+from cboc.evidence.methods.consensus import rounds, study_of
+from cboc.evidence.scenario import Kind, Scenario
+from cboc.evidence.tables.summary import estimate
+from cboc.evidence.tables.table import Table, Writing, write
+from cboc.exchange.ledger import Ledger
+from cboc.strategy.bayesian import default
+from cboc.strategy.gate import Gate
+from cboc.strategy.guide.density import locate
+from cboc.strategy.guide.guide import Guide
+
+RESULTS = Path(__file__).parent / "results" / "chance.md"
+DRAWS, SEEDS = 400, range(1000, 1010)
+SITES, DIMENSIONS = (2, 5, 10, 20), (1, 2, 4, 8)
+PLACES: dict[str, Callable[[Array], Array]] = {
+    "anywhere": lambda U: U,
+    "in the inner 80 %": lambda U: 0.1 + 0.8 * U,
+    "at a bound in one coordinate": lambda U: np.column_stack([np.round(U[:, :1]), U[:, 1:]]),
+    "in a corner": np.round,
+}
+SCENARIOS = [Scenario(f"levy-{D}", 10, Kind.UNRELATED, rounds=40) for D in (2, 4)]
+
+
+def is_evidence(Z: Array) -> bool:
+    where = locate(Z[0], Z[1:])
+    return where is not None and where.evidence >= Guide().least
+
+
+def drawn_table() -> Table:
+    rows = []
+    for name, place in PLACES.items():
+        for K in SITES:
+            rng = np.random.default_rng(K)
+            shares = [np.mean([is_evidence(place(rng.random((K, D)))) for _ in range(DRAWS)]) for D in DIMENSIONS]
+            rows.append((name, str(K), *(f"{100 * share:.1f} %" for share in shares)))
+    head = ("places", "sites", *(f"D = {D}" for D in DIMENSIONS))
+    return Table(f"Random places that pass for evidence, of {DRAWS}", head, tuple(rows))
+
+
+def share(task: tuple[int, int]) -> float:
+    """Of the rounds of all sites, in one run."""
+    which, seed = task
+    case = SCENARIOS[which].case(seed, default())
+    study = study_of(case, "uniform", shares_best=True)
+    trials = rounds(case, study, Ledger(study), case.strategy, Gate(), Guide())
+    return float(np.mean([(trial.evidence or 0.0) >= Guide().least for of_site in trials for trial in of_site]))
+
+
+def runs_table() -> Table:
+    tasks = [(which, seed) for which in range(len(SCENARIOS)) for seed in SEEDS]
+    found = dict(engine("local")(share, tasks))
+    rows = []
+    for which, scenario in enumerate(SCENARIOS):
+        shares = np.array([found[which, seed] for seed in SEEDS])
+        extent = f"{shares.min():.2f} to {shares.max():.2f}"
+        rows.append((scenario.name, str(len(SEEDS)), str(estimate(shares)), extent))
+    title = "Share of all sites' rounds with evidence, unrelated optima"
+    return Table(title, ("", "seeds", "share", "least to most of a seed"), tuple(rows))
+
+
+def main() -> None:
+    tables = [drawn_table(), runs_table()]
+    print(write(tables, Writing.TEXT))
+    RESULTS.write_text(write(tables, Writing.MARKDOWN), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,5 @@
+"""Should a site go on collaborating?
+
+advice.py          an answer from its own data and the designs that were shared
+counterfactual.py  what it would have found alone, by its own surrogate
+"""

@@ -1,0 +1,105 @@
+"""What a site would have found alone, as far as its own surrogate can tell.
+
+The truth is a run that was not made. In its place the surrogate of everything that the site has measured stands for its
+experiment, and the site searches that alone: from its own initial designs, with its own seed, for as many rounds.
+`research/selfcheck.py` holds this against the truth, where that is known: the mean over the rounds is told with the
+right sign to most sites, the end to fewer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import inf
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.data.dataset import Direction
+from cboc.exchange.ledger import Ledger
+from cboc.exchange.study import Study
+from cboc.site.site import Site
+from cboc.site.trial import Status
+from cboc.surrogate.gp import GP
+
+TOLD = (Status.COMPLETE, Status.FAILED)
+
+
+@dataclass(frozen=True)
+class Solo:
+    """The best after the initial designs and after each round, (n + 1,): as the surrogate believes it, or as it was."""
+
+    direction: Direction
+    together: Array  # as it went
+    alone: Array
+    is_played: bool = True  # else both were run
+
+    @property
+    def gains(self) -> Array:
+        """By how much the best was better than alone, in the rounds in which both had one, in units of the outcomes."""
+        is_known = np.isfinite(self.together[1:]) & np.isfinite(self.alone[1:])
+        return _sign(self.direction) * (self.together[1:][is_known] - self.alone[1:][is_known])
+
+    @property
+    def gain(self) -> float:
+        """In the mean over these rounds."""
+        return float(self.gains.mean())
+
+    @property
+    def sentence(self) -> str:
+        gain = f"{abs(self.gain):.2g}"
+        is_equal, is_better = float(gain) == 0.0, self.gain > 0.0
+        than = "as good as" if is_equal else f"about {gain} {'better' if is_better else 'worse'} than"
+        source = "by your own model" if self.is_played else "in the run alone beside it"
+        source = source.capitalize() if is_equal or is_better else f"So far it has not paid: {source}"
+        return (
+            f"{source}, your best was {than} alone in the mean over the rounds; after the last it is "
+            f"{self.together[-1]:.4g} against {self.alone[-1]:.4g} alone "
+            f"({'higher' if self.direction == 'maximise' else 'lower'} is better)."
+        )
+
+
+def play(site: Site, gp: GP) -> Solo | None:
+    """For a site as it is now, whose surrogate this is; None where no round has had a result."""
+    told = [trial for trial in site.trials if trial.round is not None and trial.status in TOLD]
+    if not told:
+        return None
+    sign = _sign(site.direction)
+    alone = _begin(site, len(told))
+    initial = alone.dataset.X
+    for _ in told:
+        trial = alone.ask()
+        alone.tell(trial, sign * float(gp.predict(trial.x[None])[0][0]))
+    ran = [np.array(trial.executed) if trial.status == Status.COMPLETE else None for trial in told]
+    courses = [_course(gp, initial, designs) for designs in (ran, list(alone.dataset.X[len(initial) :]))]
+    together, lone = (sign * course for course in courses)
+    solo = Solo(site.direction, together, lone)
+    return solo if len(solo.gains) else None
+
+
+def _begin(site: Site, rounds: int) -> Site:
+    """The site before its first round, in a study of its own."""
+    initial = [trial for trial in site.trials if trial.round is None]
+    study = Study(site.study.space, (site.name,), rounds, rule="identity")
+    return Site(
+        study,
+        site.name,
+        Ledger(study),
+        direction=site.direction,
+        data=site.data,
+        initial=len(site.data) + len(initial),
+        strategy=site.strategy,
+        seed=site.seed,
+        trials=initial,
+    )
+
+
+def _course(gp: GP, initial: Array, designs: Sequence[Array | None]) -> Array:  # (n + 1,)
+    """The best so far, as a score; an experiment that failed (None) changes nothing."""
+    start = gp.predict(initial)[0].max() if len(initial) else -inf
+    scores = [-inf if x is None else float(gp.predict(x[None])[0][0]) for x in designs]
+    return np.maximum.accumulate(np.array([start, *scores]))
+
+
+def _sign(direction: Direction) -> float:
+    return 1.0 if direction == "maximise" else -1.0

@@ -1,1 +1,0 @@
-"""The evidence: the paper's experiments, its rivals, and what they measure."""

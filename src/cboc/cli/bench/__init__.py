@@ -1,9 +1,0 @@
-"""`cboc bench`: the evidence, by one command each.
-
-command.py  what is run, where, and what is already there
-reports.py  tables and pictures of a directory of results
-"""
-
-from cboc.cli.bench.command import app
-
-__all__ = ["app"]

@@ -1,0 +1,136 @@
+"""Tables and pictures of a directory of results: printed, and written beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from cboc.cli.notes import notes
+from cboc.cli.pictures import save
+from cboc.errors import CbocError
+from cboc.evidence import figures, paper, theory
+from cboc.evidence.casestudy import Account, Attempt
+from cboc.evidence.illustration import illustrate
+from cboc.evidence.job import Job, Row
+from cboc.evidence.methods import tuning
+from cboc.evidence.results import J, R, Results
+from cboc.evidence.runner import jobs_of
+from cboc.evidence.scenario import Scenario
+from cboc.evidence.tables import simulation
+from cboc.evidence.tables.casestudy import case_tables
+from cboc.evidence.tables.summary import Summary
+from cboc.evidence.tables.table import Table, Writing, write
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    Picture = Callable[[], Figure]
+
+Rows = Results[Job, Row]
+Report = Callable[[Rows], None]
+
+RESULT = ("cboc", "cboc-u", "fts-de")  # our default, the paper's rule, and its rival
+
+
+def honest_rows() -> list[Scenario]:
+    return [row for rows in simulation.HONEST.values() for row in rows]
+
+
+def tuning_jobs() -> list[Job]:
+    return jobs_of(tuning.SCENARIOS, tuning.VARIANTS, ["default"], tuning.SEEDS)
+
+
+def reports_of(results: Rows) -> list[Report]:
+    """Those that these rows are meant for."""
+    if set(results.rows) <= set(tuning_jobs()):
+        return [report_tuning]
+    there = {job.scenario for job in results.rows}
+    reports: dict[Report, Sequence[Scenario]] = {report_paper: paper.SCENARIOS, report_honest: honest_rows()}
+    return [write for write, rows in reports.items() if there & set(rows)] or [report_run]
+
+
+def report_paper(results: Rows) -> None:
+    summary = _summary(results).only(paper.SCENARIOS)
+    surrogates = summary.surrogates
+    _show(results, "paper", simulation.paper_tables(summary, surrogates), simulation.paper_details(summary, surrogates))
+    scenarios = [scenario for scenario in paper.SCENARIOS if scenario in summary.scenarios]
+    has_shekel = any(scenario.problem == "shekel-10" for scenario in scenarios)
+    pictures: dict[str, Picture] = {
+        "path": lambda: figures.path(illustrate(0, tuple(surrogates))),
+        "published": partial(figures.published, summary, surrogates),
+        **({"sites": partial(figures.sites, summary, surrogates)} if has_shekel else {}),
+        **{f"gains-{name}": partial(figures.gains, summary, scenarios, name) for name in surrogates},
+    }
+    if "cboc" in summary.methods and "default" in surrogates:
+        costs = {job: results.costs[job.name] for job in results.rows if job.name in results.costs}
+        pictures["result"] = partial(figures.gains, summary, scenarios, "default", RESULT)
+        pictures["savings"] = partial(figures.savings, summary, scenarios, "default")
+        if has_shekel:
+            every = _summary(results).only([*paper.SCENARIOS, *paper.SIZES])
+            pictures["crowd"] = partial(figures.crowd, every, "default")
+        pictures["price"] = partial(figures.price, costs, scenarios)
+    _draw(pictures, results.directory)
+
+
+def report_honest(results: Rows) -> None:
+    honest = honest_rows()
+    summary = _summary(results).only(honest)
+    surrogates = summary.surrogates
+    _show(
+        results, "honest", simulation.honest_tables(summary, surrogates), simulation.honest_details(summary, surrogates)
+    )
+    scenarios = [scenario for scenario in honest if scenario in summary.scenarios]
+    pictures = {f"honest-{name}": partial(figures.gains, summary, scenarios, name) for name in surrogates}
+    _draw(pictures, results.directory)
+
+
+def report_run(results: Rows) -> None:
+    summary = _summary(results)
+    tables = [
+        simulation.detail_table(summary, summary.scenarios, name, f"{name} surrogate") for name in summary.surrogates
+    ]
+    _show(results, "run", tables)
+
+
+def report_tuning(results: Rows) -> None:
+    _show(results, "tuning", [simulation.tuning_table(_summary(results), "default")])
+
+
+def report_theory(results: Results[theory.Inquiry, theory.Course]) -> None:
+    courses = theory.in_order(results.rows.values())
+    _show(results, "theory", [simulation.theory_table(courses)])
+    _draw({"theory": partial(figures.theory, courses)}, results.directory)
+
+
+def report_biosensor(results: Results[Attempt, Account]) -> None:
+    accounts = sorted(results.rows.values(), key=lambda account: account.job)
+    _show(results, "biosensor", case_tables(accounts))
+    _draw({"biosensor": partial(figures.casestudy, accounts)}, results.directory)
+
+
+def _summary(results: Rows) -> Summary:
+    return Summary(results.rows.values())
+
+
+def _show(results: Results[J, R], name: str, tables: list[Table], details: Sequence[Table] = ()) -> None:
+    """The tables on standard output, the details in their place if there are none, and all of them in files."""
+    out = results.directory
+    details = [detail for detail in details if detail.rows]
+    every = [*tables, *details]
+    for writing in Writing:
+        (out / f"{name}.{writing}").write_text(write(every, writing), encoding="utf-8")
+    typer.echo(write(tables or details, Writing.TEXT))
+    notes.print(f"In full in {out}: {', '.join(f'{name}.{writing}' for writing in Writing)}.")
+
+
+def _draw(pictures: Mapping[str, Picture], out: Path) -> None:
+    """The pictures beside the tables; without matplotlib the tables have to do."""
+    try:
+        for name, picture in pictures.items():
+            notes.print(f"Picture: {save(picture(), out / f'{name}.png')}")
+    except CbocError as error:
+        notes.print(f"No pictures: {error}")

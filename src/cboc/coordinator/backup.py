@@ -1,0 +1,208 @@
+"""A whole database in one file that either kind of database takes in: also how a study moves from one to the other.
+
+Lines of JSON, compressed. Numbers have as many digits as bring back their last bit; bytes are written in hexadecimal.
+
+    {"format": "cboc backup 1", "cboc": "0.1.0", "revision": "0002", "tables": [["studies", ["study", ...], 1], ...]}
+    ["trial run", "{...}", 3, null, null]       rows, table by table, as many as the first line says
+    {"sha256": "..."}                           of all lines before
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import tempfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from importlib.metadata import version
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, Any
+
+from alembic import command
+from sqlalchemy import Connection, Engine, MetaData, Table, create_engine, func, insert, inspect, select
+
+from cboc.coordinator.database import open_database, transaction
+from cboc.coordinator.database_errors import plainly
+from cboc.coordinator.schema import VERSIONS, changing, configuration, revision_of, revisions
+from cboc.errors import CbocError
+
+FORMAT = "cboc backup 1"
+MANY = 1000  # rows that travel at a time
+
+Counts = dict[str, int]  # rows of every table
+
+
+def backup(url: str, path: Path, *, is_replaced: bool = False) -> Counts:
+    """The database as it is at one moment, while others go on writing to it."""
+    if path.exists() and not is_replaced:
+        raise CbocError(f"{path} exists already; choose another name, or replace it with --force.")
+    with _opened(url, is_there=True) as engine, plainly(engine), _moment(engine) as connection:
+        revision = revision_of(connection)
+        if revision is None:
+            raise CbocError(f"the database {engine.url.render_as_string()} is empty; there is nothing to back up.")
+        tables = _tables(connection, revision)
+        counts = {table.name: _count(connection, table) for table in tables}
+        layout = [(table.name, table.columns.keys(), counts[table.name]) for table in tables]
+        header = {"format": FORMAT, "cboc": version("cboc"), "revision": revision, "tables": layout}
+        with _appearing(path) as file:
+            _write(file, header, _rows(connection, tables))
+    return counts
+
+
+def restore(path: Path, url: str) -> Counts:
+    """All of a backup into an empty database, or nothing of it; one of an older cboc is brought up to date."""
+    header = _checked(path)
+    with _opened(url) as engine, changing(engine) as connection:
+        if _is_used(connection):
+            raise CbocError(
+                f"the database {engine.url.render_as_string()} is in use already; restore into an empty one."
+            )
+        config = configuration(connection)
+        command.downgrade(config, "base")
+        command.upgrade(config, header["revision"])
+        tables = {table.name: table for table in _tables(connection, header["revision"])}
+        lines = _lines(path)
+        next(lines)
+        for name, columns, count in header["tables"]:
+            rows = (dict(zip(columns, _read(line), strict=True)) for line in islice(lines, count))
+            while some := list(islice(rows, MANY)):
+                connection.execute(insert(tables[name]), some)
+        command.upgrade(config, "head")
+    return {name: count for name, _, count in header["tables"]}
+
+
+# ------------------------------------------------------------------------------------------------------- the database
+
+
+@contextmanager
+def _opened(url: str, *, is_there: bool = False) -> Iterator[Engine]:
+    engine = open_database(url)
+    if is_there and engine.dialect.name == "sqlite" and not Path(engine.url.database or "").is_file():
+        raise CbocError(f"there is no database {url}; --database says which, or the variable CBOC_DATABASE.")
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+
+
+@contextmanager
+def _moment(engine: Engine) -> Iterator[Connection]:
+    """A transaction that sees all tables as they were when it began."""
+    with transaction(engine, is_reading=True) as connection:  # on SQLite it does
+        if connection.dialect.name == "postgresql":
+            connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+        yield connection
+
+
+def _tables(connection: Connection, revision: str) -> list[Table]:
+    """As they are there, which may be those of an older cboc; who is referred to comes first."""
+    found, own = MetaData(), _own(revision)
+    found.reflect(connection, only=lambda name, _: name in own)
+    return found.sorted_tables
+
+
+def _own(revision: str) -> set[str]:
+    """The names of cboc's tables at a revision: of those that a new database has there."""
+    engine = create_engine("sqlite://")  # in memory
+    with engine.begin() as connection:
+        command.upgrade(configuration(connection), revision)
+        names = set(inspect(connection).get_table_names()) - {VERSIONS}
+    engine.dispose()
+    return names
+
+
+def _count(connection: Connection, table: Table) -> int:
+    return connection.execute(select(func.count()).select_from(table)).scalar_one()
+
+
+def _is_used(connection: Connection) -> bool:
+    revision = revision_of(connection)
+    return revision is not None and any(_count(connection, table) for table in _tables(connection, revision))
+
+
+def _rows(connection: Connection, tables: list[Table]) -> Iterator[list[Any]]:
+    for table in tables:
+        for row in connection.execute(select(table).execution_options(yield_per=MANY)):
+            yield list(row)
+
+
+# ----------------------------------------------------------------------------------------------------------- the file
+
+
+@contextmanager
+def _appearing(path: Path) -> Iterator[IO[bytes]]:
+    """A file for its owner only, which has its name when all of it is on the disk, and not before."""
+    try:
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise CbocError(f"cannot write {path}: {error.strerror}; choose a folder that you may write to.") from None
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except BaseException:
+        os.unlink(name)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    os.fsync(folder)
+    os.close(folder)
+
+
+def _write(file: IO[bytes], header: dict[str, Any], rows: Iterator[list[Any]]) -> None:
+    digest = sha256()
+    with gzip.GzipFile("", "wb", fileobj=file, mtime=0) as packed:
+        for line in map(_written, chain([header], rows)):
+            digest.update(line)
+            packed.write(line)
+        packed.write(_written({"sha256": digest.hexdigest()}))
+
+
+def _written(value: object) -> bytes:
+    return json.dumps(value, default=lambda stored: {"hex": bytes(stored).hex()}).encode() + b"\n"
+
+
+def _read(line: bytes) -> list[Any]:
+    values: list[Any] = json.loads(line)
+    return [bytes.fromhex(value["hex"]) if isinstance(value, dict) else value for value in values]
+
+
+def _checked(path: Path) -> dict[str, Any]:
+    """The first line of a file that is whole, and that this cboc can read."""
+    first = None
+    for line in _lines(path):  # to the end, where the sum is
+        first = first or line
+    header: dict[str, Any] = json.loads(first or b"{}")
+    if header.get("format") != FORMAT:
+        raise CbocError(
+            f"{path} has the format '{header.get('format')}'; this cboc reads '{FORMAT}': install a newer one."
+        )
+    if header["revision"] not in revisions():
+        raise CbocError(f"{path} is of cboc {header['cboc']}, whose tables this one does not know; install that one.")
+    strange = {name for name, _, _ in header["tables"]} - _own(header["revision"])
+    if strange:
+        raise CbocError(
+            f"{path} holds tables that are not cboc's: {', '.join(sorted(strange))}; back up again with this version."
+        )
+    return header
+
+
+def _lines(path: Path) -> Iterator[bytes]:
+    """All but the last, which says what the others add up to."""
+    digest, line = sha256(), b""
+    try:
+        with gzip.open(path) as file:
+            for following in file:
+                if line:
+                    digest.update(line)
+                    yield line
+                line = following
+    except (EOFError, gzip.BadGzipFile, zlib.error):
+        line = b""
+    if line != _written({"sha256": digest.hexdigest()}):
+        raise CbocError(f"{path} is no backup, or was cut or altered after it was written; take another copy.")

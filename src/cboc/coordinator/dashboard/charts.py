@@ -1,0 +1,153 @@
+"""Pictures of a study as ECharts options, plain data: W as a heat map, the proposals as lines.
+
+Colours are the style sheet's. Tooltips are drawn, not written as HTML: what somebody called a site stays text.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.errors import CbocError
+from cboc.exchange.study import Study
+from cboc.space.parameters import Choice, Parameter, winner
+
+Option = dict[str, Any]
+
+GRID = {"left": 4, "right": 4, "top": 4, "bottom": 4, "outerBoundsMode": "same", "outerBoundsContain": "all"}
+ROOMY = {**GRID, "right": 12, "top": 12}  # for points at the edge
+MOST_ROUNDS = 200  # the last ones: more cannot be told apart
+MOST_COLOURS = 10  # sites with a colour of their own
+FEW = 4  # sites whose names stand side by side
+MOST_NUMBERS = 8  # sites up to which weights are written into the map
+
+
+def matrix(study: Study, W: Array) -> Option:  # (K, K)
+    """W, a row for every site from the top down."""
+    sites = list(study.sites)
+    cells = [
+        {"value": [j, i, _short(W[i, j])], "name": f"{sites[i]} hears {sites[j]}: {W[i, j]:.4g}"}
+        for i in range(len(sites))
+        for j in range(len(sites))
+    ]
+    label = {"interval": "auto", "width": 90, "overflow": "truncate"}
+    return {
+        "animation": False,
+        "grid": {**GRID, "bottom": 56},
+        "xAxis": {"type": "category", "data": sites, "axisLabel": {**label, "rotate": 0 if len(sites) <= FEW else 45}},
+        "yAxis": {"type": "category", "data": sites, "inverse": True, "axisLabel": label},
+        "tooltip": {"renderMode": "richText", "formatter": "{b}"},
+        "visualMap": {
+            "type": "continuous",
+            "min": 0,
+            "max": 1,
+            "orient": "horizontal",
+            "left": "center",
+            "bottom": 0,
+            "text": ["1", "0"],
+            "hoverLink": False,
+            "itemHeight": 160,
+        },
+        "series": [
+            {"type": "heatmap", "data": cells, "label": {"show": len(sites) <= MOST_NUMBERS, "formatter": "{@[2]}"}}
+        ],
+    }
+
+
+def path(study: Study, X: Array, parameter: int) -> Option:  # (rounds, K, D)
+    """One parameter against the round, in natural units."""
+    if parameter >= len(study.space.names):
+        raise CbocError(
+            f"study '{study.name}' has {len(study.space.names)} parameters; there is no number {parameter}."
+        )
+    first = max(0, len(X) - MOST_ROUNDS)
+    name = study.space.names[parameter]
+    values = _natural(study, X[first:], parameter)
+    unit = study.space.parameters[name].unit
+    return {
+        "animation": False,
+        "grid": ROOMY,
+        "xAxis": {"type": "category", "data": list(range(first, len(X))), "boundaryGap": False},
+        "yAxis": _axis(study.space.parameters[name]),
+        "tooltip": {"renderMode": "richText", "formatter": f"{{a}}\nround {{b}}: {{c}} {unit}".rstrip()},
+        "series": [_line(study, k, row) for k, row in enumerate(values)],
+    }
+
+
+def plane(study: Study, X: Array) -> Option:  # (rounds, K, 2)
+    """The paths in the plane of two numbers; the last proposal of a site is large."""
+    if not has_plane(study):
+        raise CbocError(f"study '{study.name}' has no plane: that takes two parameters, both numbers.")
+    first = max(0, len(X) - MOST_ROUNDS)
+    across, up = (_natural(study, X[first:], parameter) for parameter in range(2))
+    x, y = study.space.parameters.values()
+    series = []
+    for k in range(len(study.sites)):
+        points: list[Option | None] = [
+            None if a is None else {"name": str(round), "value": [a, b]}
+            for round, (a, b) in enumerate(zip(across[k], up[k], strict=True), first)
+        ]
+        if last := next((point for point in reversed(points) if point is not None), None):
+            last["symbolSize"] = 10
+        series.append(_line(study, k, points))
+    return {
+        "animation": False,
+        "grid": ROOMY,
+        "xAxis": _axis(x),
+        "yAxis": _axis(y),
+        "tooltip": {"renderMode": "richText", "formatter": "{a}\nround {b}: {c}"},
+        "series": series,
+    }
+
+
+def has_plane(study: Study) -> bool:
+    """Are there two parameters, and both numbers?"""
+    return len(study.space.names) == 2 and not study.space.blocks
+
+
+def _line(study: Study, k: int, points: list[Any]) -> Option:
+    """A line that stands out with its name under the pointer; where there are many, without a mark for every round."""
+    are_few = len(study.sites) <= MOST_COLOURS
+    return {
+        "type": "line",
+        "name": study.sites[k],
+        "data": points,
+        "symbol": "circle",
+        "symbolSize": 5,
+        "showSymbol": are_few,
+        "lineStyle": {"width": 1.5 if are_few else 1, "opacity": 0.9 if are_few else 0.5},
+        "emphasis": {"focus": "series", "lineStyle": {"width": 2.5, "opacity": 1}, "endLabel": {"show": not are_few}},
+        "endLabel": {"show": False, "formatter": "{a}", "align": "right", "offset": [-8, -10]},
+    }
+
+
+def _axis(parameter: Parameter) -> Option:
+    if isinstance(parameter, Choice):
+        options = [str(option) for option in parameter.options]
+        return {"type": "category", "data": options, "axisLine": {"show": False}}
+    return {"type": "log" if parameter.log else "value", "min": parameter.low, "max": parameter.high}
+
+
+def _natural(study: Study, X: Array, parameter: int) -> list[list[Any]]:  # (rounds, K, D) -> K lists of the rounds
+    """Values of one parameter; None where a site was absent."""
+    sizes = [found.size for found in study.space.parameters.values()]
+    start = sum(sizes[:parameter])
+    U = X[:, :, start : start + sizes[parameter]]
+    found = study.space.parameters[study.space.names[parameter]]
+    is_absent = np.isnan(U[:, :, 0]).T
+    values: list[list[Any]]
+    if isinstance(found, Choice):
+        values = [[str(found.options[winner(u)]) for u in row] for row in U.transpose(1, 0, 2)]
+    else:
+        values = [[_short(value) for value in row] for row in found.natural(np.nan_to_num(U[:, :, 0].T)).tolist()]
+    return [
+        [None if gone else value for value, gone in zip(row, absent, strict=True)]
+        for row, absent in zip(values, is_absent, strict=True)
+    ]
+
+
+def _short(value: float) -> float:
+    """Four significant digits."""
+    return float(f"{value:.4g}")

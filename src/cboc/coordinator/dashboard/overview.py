@@ -1,0 +1,160 @@
+"""What the coordinator's people see of a study: who is in, what was agreed, W and the proposals of closed rounds.
+
+Nothing is written here. A deadline that has passed closes its round when the next site asks, not when somebody looks.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+from sqlalchemy import Connection, Engine, select
+
+from cboc.arrays import Array
+from cboc.coordinator.database import sites, studies, transaction
+from cboc.coordinator.store import SqlStore
+from cboc.errors import CbocError
+from cboc.exchange.ledger import Ledger, Past
+from cboc.exchange.study import Study
+
+
+class Attendance(StrEnum):
+    """How a site stands to the open round."""
+
+    IN = "in"
+    AWAITED = "waited for"
+    LATE = "late"
+    SPENT = "budget used"
+    LEFT = "left"
+
+
+@dataclass(frozen=True)
+class SiteOverview:
+    """One site."""
+
+    name: str
+    has_joined: bool
+    attendance: Attendance
+    attended: int  # rounds that were closed with it
+    budget: int
+
+
+@dataclass(frozen=True)
+class StudyOverview:
+    """One study, at the time `now`."""
+
+    study: Study
+    closed: int  # rounds; the one of this number is open
+    sites: tuple[SiteOverview, ...]
+    deadline: float | None  # seconds from a round's first proposal until it may close without the rest
+    closes_at: float | None  # when that is for the open round
+    now: float
+
+    @property
+    def present(self) -> int:
+        return sum(site.attendance is Attendance.IN for site in self.sites)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Whom the open round waits for."""
+        waited = (Attendance.AWAITED, Attendance.LATE)
+        return tuple(site.name for site in self.sites if site.attendance in waited)
+
+    @property
+    def is_finished(self) -> bool:
+        """Has everybody left or used its budget?"""
+        return all(site.attendance in (Attendance.LEFT, Attendance.SPENT) for site in self.sites)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What never changes and is read once: the agreement, and closed rounds with their designs."""
+
+    study: Study
+    past: Past | None
+    designs: Array  # (rounds, K, D)
+
+
+class Overview:
+    """The studies of one database, to look at."""
+
+    def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
+        self._engine, self._clock = engine, clock
+        self._known: dict[str, Known] = {}
+
+    def studies(self) -> list[StudyOverview]:
+        with transaction(self._engine, is_reading=True) as connection:
+            names = connection.execute(select(studies.c.study).order_by(studies.c.study)).scalars().all()
+            return [self._seen(connection, name) for name in names]
+
+    def study(self, name: str) -> StudyOverview:
+        with transaction(self._engine, is_reading=True) as connection:
+            return self._seen(connection, name)
+
+    def matrix(self, name: str, round: int) -> tuple[Study, Array]:  # (K, K)
+        """The study, and W of a closed round."""
+        with transaction(self._engine, is_reading=True) as connection:
+            ledger, _ = self._ledger(connection, name)
+            if not 0 <= round < ledger.current:
+                raise CbocError(f"round {round} of study '{name}' is not closed.")
+            return ledger.study, ledger.matrix(round)
+
+    def designs(self, name: str) -> tuple[Study, Array]:  # (rounds closed, K, D)
+        """The study, and what was proposed in its closed rounds, in the unit cube; NaN where a site was absent."""
+        with transaction(self._engine, is_reading=True) as connection:
+            ledger, _ = self._ledger(connection, name)
+            return ledger.study, self._known[name].designs[: ledger.current]
+
+    def _seen(self, connection: Connection, name: str) -> StudyOverview:
+        (ledger, store), now = self._ledger(connection, name), self._clock()
+        has_joined = select(sites.c.site).where(sites.c.study == name, sites.c.token.is_not(None))
+        joined = set(connection.execute(has_joined).scalars())
+        rounds = (~np.isnan(self._known[name].designs[: ledger.current, :, 0])).sum(axis=0).tolist()
+        standing = _attendances(ledger, rounds, is_late=store.closes_at is not None and now >= store.closes_at)
+        members = tuple(
+            SiteOverview(site, site in joined, standing[site], attended, ledger.study.budget(site))
+            for site, attended in zip(ledger.study.sites, rounds, strict=True)
+        )
+        return StudyOverview(ledger.study, ledger.current, members, store.deadline, store.closes_at, now)
+
+    def _ledger(self, connection: Connection, name: str) -> tuple[Ledger, SqlStore]:
+        """The ledger of a study; rounds that closed since the last look are read, the others are known."""
+        store = SqlStore(connection, name, is_reading=True)
+        known = self._known.get(name) or _agreed(store)
+        ledger = Ledger(known.study, store, known.past)
+        ledger.expected()  # reads the rewards
+        new = [_stacked(ledger, round) for round in range(len(known.designs), ledger.current)]
+        if new or name not in self._known:
+            self._known[name] = Known(known.study, ledger.past, np.concatenate([known.designs, *new]))
+        return ledger, store
+
+
+def _agreed(store: SqlStore) -> Known:
+    study = Study.from_agreement(json.loads(store.agreement))
+    K, D = len(study.sites), study.space.dimension
+    return Known(study, None, np.empty((0, K, D)))
+
+
+def _stacked(ledger: Ledger, round: int) -> Array:  # (1, K, D)
+    X = np.full((1, len(ledger.study.sites), ledger.study.space.dimension), np.nan)
+    for site, proposal in ledger.store.proposals(round).items():
+        X[0, ledger.study.index(site)] = proposal.x
+    return X
+
+
+def _attendances(ledger: Ledger, rounds: list[int], *, is_late: bool) -> dict[str, Attendance]:
+    """Of every site, which has entered so many rounds."""
+    present, missing = set(ledger.store.proposals(ledger.current)), set(ledger.missing())
+
+    def one(site: str, entered: int) -> Attendance:
+        if site in present:
+            return Attendance.IN
+        if site in missing:
+            return Attendance.LATE if is_late else Attendance.AWAITED
+        return Attendance.SPENT if entered >= ledger.study.budget(site) else Attendance.LEFT
+
+    return {site: one(site, entered) for site, entered in zip(ledger.study.sites, rounds, strict=True)}

@@ -1,0 +1,218 @@
+"""The dashboard: where the studies stand, for people. It shows designs, and there is nothing else to show.
+
+A study is named in the query, /study?name=..., because its name may hold slashes and dots, which paths lose on the way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+from urllib.parse import urlencode, urlsplit
+
+from fastapi import APIRouter, Depends, FastAPI, Form, Query, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
+from jinja2 import Environment
+from sqlalchemy import Engine
+from starlette.exceptions import HTTPException
+
+from cboc.coordinator.dashboard import charts
+from cboc.coordinator.dashboard.overview import Attendance, Overview
+from cboc.coordinator.database import LONGEST
+from cboc.coordinator.errors import plain
+from cboc.coordinator.people import LIFETIME, People
+from cboc.coordinator.rate_limit import TooMany
+from cboc.coordinator.tokens import NotAllowed
+from cboc.errors import CbocError
+from cboc.exchange.study import Study
+from cboc.space.parameters import Choice, Parameter
+from cboc.web.layout import add_look, templates
+
+COOKIE = "cboc_login"
+CHARTS = "/charts/"
+UNITS = {"d": 86400, "h": 3600, "min": 60, "s": 1}  # seconds
+NEXT = {"d": "h", "h": "min", "min": "s"}
+LATEST = -1  # the round that closed last
+SHADES = {
+    Attendance.IN: "good",
+    Attendance.AWAITED: "wait",
+    Attendance.LATE: "bad",
+    Attendance.SPENT: "",
+    Attendance.LEFT: "",
+}
+
+
+class NotLoggedIn(CbocError):
+    """This is for people who have logged in."""
+
+
+def person_of(request: Request) -> str:
+    """Who looks at a page."""
+    people: People = request.app.state.people
+    person = people.who(request.cookies.get(COOKIE, ""))
+    if person is None:
+        raise NotLoggedIn("this is for people who have logged in.")
+    return person
+
+
+def own_page(request: Request) -> None:
+    """A form of ours sent this, not one of another page: the browser says so."""
+    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
+    is_ours = site == "same-origin" if site else origin is not None and urlsplit(origin).netloc == request.url.netloc
+    if not is_ours:
+        raise HTTPException(403)
+
+
+def study_name(name: Annotated[str, Query(max_length=LONGEST)]) -> str:
+    """A name that a study may have; the others no database has to look for."""
+    if not name.isprintable():
+        raise HTTPException(404)
+    return name
+
+
+Show = Callable[..., Response]
+Person = Annotated[str, Depends(person_of)]
+Name = Annotated[str, Depends(study_name)]
+Field = Annotated[str, Form()]
+RoundNumber = Annotated[int, Query(ge=LATEST, le=10**6)]
+ParameterNumber = Annotated[int, Query(ge=0, le=1000)]
+
+
+def add_pages(app: FastAPI, engine: Engine) -> None:
+    """The dashboard of one database."""
+    add_look(app)
+    app.state.people = People(engine)
+    app.add_exception_handler(NotLoggedIn, _to_login)
+    environment = _environment()
+
+    def show(template: str, status: int = 200, headers: dict[str, str] | None = None, **values: Any) -> Response:
+        return HTMLResponse(environment.get_template(template).render(**values), status, headers)
+
+    def lost(request: Request, error: Exception) -> Response:
+        """A person who has mistyped an address gets a page, a program what it always gets."""
+        is_person = "text/html" in request.headers.get("accept", "")
+        return show("lost.html", 404) if is_person else plain(request, error)
+
+    app.add_exception_handler(404, lost)
+    app.include_router(_door(app.state.people, show))
+    app.include_router(_views(Overview(engine), show))
+
+
+def _door(people: People, show: Show) -> APIRouter:
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/login")
+    def login() -> Response:
+        return show("login.html", is_empty=not people.names(), name="", error="")
+
+    @router.post("/login", dependencies=[Depends(own_page)])
+    def log_in(request: Request, person: Field = "", password: Field = "") -> Response:
+        try:
+            cookie = people.log_in(person, password, request.client.host if request.client else "")
+        except TooMany as error:
+            wait = {"Retry-After": str(error.wait)}
+            return show("login.html", 429, wait, is_empty=False, name=person, error=error)
+        except NotAllowed as error:
+            return show("login.html", 401, is_empty=not people.names(), name=person, error=error)
+        answer = RedirectResponse("/", 303)
+        is_secure = request.url.scheme == "https"
+        answer.set_cookie(COOKIE, cookie, int(LIFETIME), secure=is_secure, httponly=True, samesite="strict")
+        return answer
+
+    @router.post("/logout", dependencies=[Depends(own_page)])
+    def log_out(request: Request) -> Response:
+        people.log_out(request.cookies.get(COOKIE, ""))
+        answer = RedirectResponse("/login", 303)
+        answer.delete_cookie(COOKIE)
+        return answer
+
+    return router
+
+
+def _views(overview: Overview, show: Show) -> APIRouter:
+    router = APIRouter(include_in_schema=False)
+
+    @router.get("/")
+    def studies(person: Person) -> Response:
+        return show("studies.html", person=person, views=overview.studies())
+
+    @router.get("/study")
+    def study(person: Person, name: Name, round: RoundNumber = LATEST) -> Response:
+        try:
+            view = overview.study(name)
+        except CbocError:
+            return show("missing.html", 404, person=person)
+        chosen = round if round < view.closed else LATEST
+        return show("study.html", person=person, view=view, chosen=chosen, **_agreed(view.study))
+
+    @router.get(CHARTS + "matrix")
+    def matrix(_: Person, name: Name, round: RoundNumber) -> Response:
+        return JSONResponse(charts.matrix(*overview.matrix(name, round)))
+
+    @router.get(CHARTS + "path")
+    def path(_: Person, name: Name, parameter: ParameterNumber) -> Response:
+        return JSONResponse(charts.path(*overview.designs(name), parameter))
+
+    @router.get(CHARTS + "plane")
+    def plane(_: Person, name: Name) -> Response:
+        return JSONResponse(charts.plane(*overview.designs(name)))
+
+    return router
+
+
+def _to_login(request: Request, error: Exception) -> Response:
+    if request.url.path.startswith(CHARTS):
+        return JSONResponse({"error": str(error)}, 401)
+    if "hx-request" in request.headers:  # a page that refreshes itself goes there as a whole
+        return Response(status_code=401, headers={"HX-Redirect": "/login"})
+    return RedirectResponse("/login", 303)
+
+
+def _environment() -> Environment:
+    environment = templates(Path(__file__).parent / "templates")
+    environment.globals |= {"address": _address, "shades": SHADES, "few": charts.FEW}
+    environment.filters |= {"duration": duration, "moment": _moment, "values": _values, "scale": _scale}
+    return environment
+
+
+def _address(path: str, **query: Any) -> str:
+    return f"{path}?{urlencode(query)}"
+
+
+def duration(seconds: float) -> str:
+    """The largest unit and the next: 3 d 4 h, 2 h 5 min, 2 h, 7 s."""
+    whole = int(seconds)
+    large = next((unit for unit, size in UNITS.items() if whole >= size), "s")
+    small = NEXT.get(large)
+    count, rest = divmod(whole, UNITS[large])
+    more = 0 if small is None else rest // UNITS[small]
+    return f"{count} {large} {more} {small}" if more else f"{count} {large}"
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
+
+
+def _values(parameter: Parameter) -> str:
+    if isinstance(parameter, Choice):
+        return ", ".join(map(str, parameter.options))
+    step = "" if parameter.step in (None, 1) else f" in steps of {parameter.step:.12g}"
+    return f"{parameter.low:.12g} to {parameter.high:.12g}{step}"
+
+
+def _scale(parameter: Parameter) -> str:
+    if isinstance(parameter, Choice):
+        return "options"
+    return "logarithmic" if parameter.log else "linear"
+
+
+def _agreed(study: Study) -> dict[str, Any]:
+    """What a page says of an agreement beside what it can ask the study."""
+    agreement = study.agreement()
+    rule, graph = agreement["rule"], agreement["graph"]
+    return {
+        "rule": rule if isinstance(rule, str) else "a fixed matrix",
+        "graph": graph if isinstance(graph, str) else ", ".join(f"{a} – {b}" for a, b in graph),
+        "has_plane": charts.has_plane(study),
+    }

@@ -1,0 +1,114 @@
+"""What is refused, and how that is said: one sentence, which never repeats what came in.
+
+A design that somebody mistyped is none of the log's business.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import JSONResponse
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import TimeoutError as PoolTimeout
+from starlette.exceptions import HTTPException
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from cboc.coordinator.database_errors import code_of
+from cboc.coordinator.rate_limit import TooMany
+from cboc.coordinator.tokens import NotAllowed
+from cboc.errors import CbocError
+from cboc.exchange.ledger import Final, RoundClosed
+from cboc.exchange.study import Study
+
+PATIENCE = 5  # seconds until a site asks again
+log = logging.getLogger("cboc.coordinator")
+
+
+class Disagreement(CbocError):
+    """A site expects another study than the one that it was invited to."""
+
+    def __init__(self, agreed: Study) -> None:
+        self.agreement = agreed.agreement()
+        super().__init__("the agreement is another one here.")
+
+
+def add_refusals(app: FastAPI) -> None:
+    """One answer for every kind of error that an application may raise."""
+    app.add_exception_handler(CbocError, _refuse)
+    app.add_exception_handler(DBAPIError, _away)
+    app.add_exception_handler(PoolTimeout, _away)
+    app.add_exception_handler(RequestValidationError, _misfit)
+    app.add_exception_handler(HTTPException, plain)
+
+
+def _answer(status: int, sentence: str, **more: Any) -> JSONResponse:
+    return JSONResponse({"error": sentence, **more}, status)
+
+
+def _refuse(_: Request, error: Exception) -> JSONResponse:
+    if isinstance(error, TooMany):
+        answer = _answer(429, str(error))
+        answer.headers["Retry-After"] = str(error.wait)
+        return answer
+    if isinstance(error, NotAllowed):
+        return _answer(401, str(error))
+    if isinstance(error, Disagreement):
+        return _answer(409, str(error), agreement=error.agreement)
+    if isinstance(error, RoundClosed):
+        return _answer(409, str(error), current=error.current)
+    if isinstance(error, Final):
+        return _answer(409, str(error), is_final=True)
+    return _answer(409, str(error))
+
+
+def _away(_: Request, error: Exception) -> JSONResponse:
+    """The database does not answer, or is full: nothing was taken in, and the site asks again."""
+    code = code_of(error) if isinstance(error, DBAPIError) else ""  # which says no more than what kind of trouble it is
+    log.error("the database has failed", extra={"of": {"error": type(error).__name__, "code": code}})
+    answer = _answer(503, "the coordinator's database does not answer; ask again.")
+    answer.headers["Retry-After"] = str(PATIENCE)
+    return answer
+
+
+def _misfit(_: Request, __: Exception) -> JSONResponse:
+    return _answer(422, "the message does not have the form that /openapi.json describes.")
+
+
+def plain(_: Request, error: Exception) -> JSONResponse:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    answer = _answer(status, "there is no such thing here." if status == 404 else "this cannot be done here.")
+    if status == 413:
+        answer.headers["Connection"] = "close"  # the rest is not worth reading
+    return answer
+
+
+class Bounded:
+    """Refuses a message that is larger than any of ours, without reading it to its end."""
+
+    def __init__(self, app: ASGIApp, largest: int) -> None:
+        self.app, self.largest = app, largest
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        read = 0
+
+        async def bounded() -> Message:
+            nonlocal read
+            message = await receive()
+            read += len(message.get("body", b""))
+            if read > self.largest:
+                raise HTTPException(413)
+            return message
+
+        declared = dict(scope["headers"]).get(b"content-length", b"0")
+        if not declared.isdigit() or int(declared) > self.largest:
+            answer = _answer(413, f"a message has at most {self.largest} bytes.")
+            answer.headers["Connection"] = "close"
+            await answer(scope, receive, send)
+            return
+        await self.app(scope, bounded, send)

@@ -1,0 +1,117 @@
+"""What an operator may watch: counts and times for Prometheus, and a line of JSON for every message.
+
+Neither knows a design, a site or a study: an address is written as its pattern, /v1/rounds/{round}/design.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
+from prometheus_client.core import GaugeMetricFamily
+from prometheus_client.registry import Collector
+from sqlalchemy import Engine, func, select
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from cboc.coordinator.database import sites, studies, transaction
+
+SECONDS = (0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0, 30.0)
+METHODS = ("GET", "HEAD", "POST", "PUT")
+log = logging.getLogger("cboc.coordinator")
+
+
+class Watch:
+    """The counts of one process, and of the database behind it."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._registry = CollectorRegistry()
+        labels = ("method", "address", "status")
+        self._messages = Counter("cboc_messages", "Messages answered.", labels, registry=self._registry)
+        self._seconds = Histogram(
+            "cboc_message_seconds", "Time to an answer.", labels[:2], buckets=SECONDS, registry=self._registry
+        )
+        self._registry.register(Holdings(engine))
+
+    def note(self, method: str, address: str, status: int, seconds: float) -> None:
+        self._messages.labels(method, address, str(status)).inc()
+        self._seconds.labels(method, address).observe(seconds)
+        log.info("message", extra={"of": {"method": method, "address": address, "status": status, "s": seconds}})
+
+    def page(self) -> bytes:
+        """In the text format of Prometheus."""
+        return generate_latest(self._registry)
+
+
+class Holdings(Collector):
+    """What the database holds, counted when it is asked for: the same from every process."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+
+    def collect(self) -> Iterator[GaugeMetricFamily]:
+        with transaction(self._engine, is_reading=True) as connection:
+            many, closed = connection.execute(select(func.count(), func.sum(studies.c.rounds_closed))).one()
+            joined = connection.execute(select(func.count()).where(sites.c.token.is_not(None))).scalar_one()
+        yield GaugeMetricFamily("cboc_studies", "Studies.", value=many)
+        yield GaugeMetricFamily("cboc_rounds_closed", "Rounds closed, of all studies.", value=closed or 0)
+        yield GaugeMetricFamily("cboc_sites_joined", "Sites with a token.", value=joined)
+
+    def describe(self) -> list[GaugeMetricFamily]:
+        """Nothing is counted before it is asked for."""
+        return []
+
+
+class Watched:
+    """Notes every answer of an application."""
+
+    def __init__(self, app: ASGIApp, watch: Watch) -> None:
+        self.app, self.watch = app, watch
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        status, began = 500, time.perf_counter()
+
+        async def noted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+            await send(message)
+
+        try:
+            await self.app(scope, receive, noted)
+        finally:
+            method = scope["method"] if scope["method"] in METHODS else "-"  # what strangers make up is not remembered
+            address = getattr(scope.get("route"), "path", "-")
+            self.watch.note(method, address, status, time.perf_counter() - began)
+
+
+class Lines(logging.Formatter):
+    """A record as one line of JSON."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
+        line: dict[str, Any] = {"at": at, "level": record.levelname.lower(), "event": record.getMessage()}
+        line |= getattr(record, "of", {})
+        if record.exc_info:
+            line["trace"] = self.formatException(record.exc_info)
+        return json.dumps(line)
+
+
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"lines": {"()": "cboc.coordinator.metrics.Lines"}},
+    "handlers": {"errors": {"class": "logging.StreamHandler", "formatter": "lines", "stream": "ext://sys.stderr"}},
+    "loggers": {
+        "cboc.coordinator": {"handlers": ["errors"], "level": "INFO", "propagate": False},
+        "uvicorn": {"handlers": ["errors"], "level": "WARNING", "propagate": False},
+    },
+    "root": {"handlers": ["errors"], "level": "WARNING"},  # whatever other libraries say
+}

@@ -1,0 +1,113 @@
+"""Who may look at the dashboard. Of a password only its Argon2id is kept, of a cookie only its SHA-256.
+
+people.add("ada", "a long password")        # by the coordinator's own command line, never over the web
+cookie = people.log_in("ada", "a long password", address)
+people.who(cookie)                          # "ada", for twelve hours or until she logs out
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from threading import BoundedSemaphore
+
+from argon2 import PasswordHasher
+from argon2.exceptions import VerifyMismatchError
+from sqlalchemy import Engine, delete, insert, select
+
+from cboc.coordinator.database import LONGEST, logins, people, transaction
+from cboc.coordinator.rate_limit import Limiter, TooMany
+from cboc.coordinator.tokens import NotAllowed, fingerprint, new_secret
+from cboc.errors import CbocError
+
+SHORTEST = 10  # characters of a password
+LIFETIME = 12 * 3600.0  # seconds of a login
+TRIES, TRIES_AT_ALL = 5, 30  # a minute, from one address; for one person, from wherever they come
+AT_ONCE = 4  # passwords that are checked at the same time: each takes 64 MiB and a third of a second
+
+
+class People:
+    """The people of one database. Tries to log in are limited, in every process by itself.
+
+    By address strictly, by person loosely: who mistypes somebody's name all day keeps only his own address waiting.
+    """
+
+    def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
+        self._engine, self._clock = engine, clock
+        self._by_address, self._by_person = Limiter(clock, TRIES), Limiter(clock, TRIES_AT_ALL)
+        self._hasher = PasswordHasher()
+        self._places = BoundedSemaphore(AT_ONCE)
+
+    def add(self, person: str, password: str) -> None:
+        """Somebody new, or a new password, which ends the logins with the old one."""
+        if not _is_name(person):
+            raise CbocError(f"a name has up to {LONGEST} printable characters; {person[:LONGEST]!r} does not fit.")
+        if len(password) < SHORTEST:
+            raise CbocError(f"a password has at least {SHORTEST} characters; {len(password)} came.")
+        row = {"person": person, "password": self._hasher.hash(password)}
+        with transaction(self._engine) as connection:
+            connection.execute(delete(logins).where(logins.c.person == person))
+            connection.execute(delete(people).where(people.c.person == person))
+            connection.execute(insert(people), row)
+
+    def remove(self, person: str) -> None:
+        with transaction(self._engine) as connection:
+            connection.execute(delete(logins).where(logins.c.person == person))
+            if connection.execute(delete(people).where(people.c.person == person)).rowcount == 0:
+                raise CbocError(f"there is no person '{person}' here.")
+
+    def names(self) -> list[str]:
+        with transaction(self._engine, is_reading=True) as connection:
+            return list(connection.execute(select(people.c.person).order_by(people.c.person)).scalars())
+
+    def log_in(self, person: str, password: str, address: str = "") -> str:
+        """A cookie that is good for a while. `address` is where the try comes from."""
+        by_address, by_person = fingerprint(address), fingerprint(person)  # short, whatever came
+        self._by_address.count(by_address)  # first: what is refused here does not count for the person
+        self._by_person.count(by_person)
+        known = self._kept(person) if _is_name(person) else None
+        if not self._is_right(known, password):
+            raise NotAllowed("this name and this password do not go together.")
+        self._by_address.excuse(by_address)
+        self._by_person.excuse(by_person)
+        cookie, now = new_secret(), self._clock()
+        row = {"cookie": fingerprint(cookie), "person": person, "expires_at": now + LIFETIME}
+        with transaction(self._engine) as connection:
+            still = select(people.c.password).where(people.c.person == person).with_for_update()
+            if connection.execute(still).scalar_one_or_none() != known:
+                raise NotAllowed("this password was changed just now.")
+            connection.execute(delete(logins).where(logins.c.expires_at <= now))
+            connection.execute(insert(logins), row)
+        return cookie
+
+    def _kept(self, person: str) -> str | None:
+        with transaction(self._engine, is_reading=True) as connection:
+            return connection.execute(select(people.c.password).where(people.c.person == person)).scalar_one_or_none()
+
+    def _is_right(self, known: str | None, password: str) -> bool:
+        """One Argon2 either way: how long it takes does not tell who is known here."""
+        if not self._places.acquire(blocking=False):
+            raise TooMany(1.0)
+        try:
+            if known is None:
+                self._hasher.hash(password)
+                return False
+            return self._hasher.verify(known, password)
+        except VerifyMismatchError:
+            return False
+        finally:
+            self._places.release()
+
+    def who(self, cookie: str) -> str | None:
+        """Whose cookie this is, if it is still good."""
+        is_good = (logins.c.cookie == fingerprint(cookie)) & (logins.c.expires_at > self._clock())
+        with transaction(self._engine, is_reading=True) as connection:
+            return connection.execute(select(logins.c.person).where(is_good)).scalar_one_or_none()
+
+    def log_out(self, cookie: str) -> None:
+        with transaction(self._engine) as connection:
+            connection.execute(delete(logins).where(logins.c.cookie == fingerprint(cookie)))
+
+
+def _is_name(person: str) -> bool:
+    return bool(person.strip()) and len(person) <= LONGEST and person.isprintable()

@@ -1,0 +1,103 @@
+"""The tables of a database, brought up to date: what a coordinator does first, however many start at the same moment.
+
+upgrade(engine)     # an empty database, or one of an older cboc; a newer one, or somebody else's, is refused
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from alembic import command
+from alembic.config import Config
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, inspect
+from sqlalchemy.exc import OperationalError
+
+from cboc.coordinator.database import PATIENCE, transaction
+from cboc.coordinator.database_errors import code_of, plainly
+from cboc.errors import CbocError
+
+VERSIONS = "alembic_version"  # the table in which Alembic notes the revision
+PAUSE = 0.05  # seconds between two tries
+LOCK = int.from_bytes(b"cboc")  # the number of PostgreSQL's advisory lock
+
+
+def upgrade(engine: Engine, revision: str = "head") -> None:
+    """All of it or nothing; one who comes at the same time waits, and finds it done."""
+    with changing(engine) as connection:
+        if revision_of(connection) != latest():
+            command.upgrade(configuration(connection), revision)
+        else:  # SQLite begins a transaction on a file that may only be read, and refuses what is written in it
+            with connection.begin_nested() as trial:
+                connection.exec_driver_sql(f"UPDATE {VERSIONS} SET version_num = version_num")
+                trial.rollback()
+
+
+def downgrade(engine: Engine, revision: str) -> None:
+    """Back to an older revision, without what came after it."""
+    with changing(engine) as connection:
+        revision_of(connection)
+        command.downgrade(configuration(connection), revision)
+
+
+@contextmanager
+def changing(engine: Engine) -> Iterator[Connection]:
+    """A transaction in which nobody else changes tables."""
+    with plainly(engine):
+        _arrive(engine)
+        with transaction(engine) as connection:  # on SQLite, no other transaction writes
+            if connection.dialect.name == "postgresql":
+                connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{PATIENCE:.0f}s'")
+                connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOCK})")
+            yield connection
+
+
+def _arrive(engine: Engine) -> None:
+    """Who opens a new file of SQLite first changes its mode, for which SQLite lets nobody wait: so we do."""
+    until = time.monotonic() + PATIENCE
+    while True:
+        try:
+            engine.connect().close()
+        except OperationalError as refusal:
+            if code_of(refusal) != "SQLITE_BUSY" or time.monotonic() > until:
+                raise
+            time.sleep(PAUSE)
+        else:
+            return
+
+
+def configuration(connection: Connection | None = None) -> Config:
+    """What Alembic needs to know, without a file."""
+    config = Config(attributes={"connection": connection})
+    config.set_main_option("script_location", "cboc.coordinator:migrations")
+    return config
+
+
+def revisions() -> list[str]:
+    """All that this version of cboc knows, from the first to the latest."""
+    return [script.revision for script in ScriptDirectory.from_config(configuration()).walk_revisions()][::-1]
+
+
+def latest() -> str:
+    return revisions()[-1]
+
+
+def revision_of(connection: Connection) -> str | None:
+    """That of the tables, None where there are none; what this cboc cannot work with is refused."""
+    tables = set(inspect(connection).get_table_names()) - {VERSIONS}
+    found = MigrationContext.configure(connection).get_current_heads()
+    if not tables and not found:
+        return None
+    where = connection.engine.url.render_as_string()
+    if not found or "studies" not in tables:
+        raise CbocError(f"the database {where} holds tables that are not cboc's; give the coordinator one of its own.")
+    known = revisions()
+    if found[0] not in known:
+        raise CbocError(
+            f"the database {where} is at revision {found[0]}, and this cboc knows up to {known[-1]}; "
+            "install a newer one."
+        )
+    return found[0]

@@ -1,0 +1,118 @@
+"""Who may speak for a site. Secrets are 256 random bits, of which only the SHA-256 is kept: no database opens a door.
+
+code = door.invite(study, site)     # handed to the site by some other way; good once, for a while
+door.join(code, token)              # the site chose the token and keeps it; the same pair again is fine
+door.who(token)                     # (study, site), with every message
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from hashlib import sha256
+from secrets import token_urlsafe
+from typing import Any
+
+from sqlalchemy import ColumnElement, Connection, Engine, Row, bindparam, delete, insert, select, update
+
+from cboc.coordinator.database import glance, invites, sites, transaction
+from cboc.errors import CbocError
+
+WEEK = 7 * 24 * 3600.0
+SHORTEST = 32  # characters of a token
+WHO = select(sites.c.study, sites.c.site).where(sites.c.token == bindparam("shown"))
+
+
+class NotAllowed(CbocError):
+    """The secret opens nothing here."""
+
+
+def new_secret() -> str:
+    while (secret := token_urlsafe(32)).startswith("-"):  # a command line would take it for an option
+        pass
+    return secret
+
+
+def fingerprint(secret: str) -> str:
+    return sha256(secret.encode()).hexdigest()
+
+
+class Door:
+    """The secrets of one database."""
+
+    def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
+        self._engine, self._clock = engine, clock
+
+    def invite(self, study: str, site: str, lifetime: float = WEEK) -> str:
+        """A code for one site; one that was given before and not used is good no more."""
+        code = new_secret()
+        row = {"code": fingerprint(code), "study": study, "site": site, "expires_at": self._clock() + lifetime}
+        with transaction(self._engine) as connection:
+            known = select(sites.c.has_left).where(sites.c.study == study, sites.c.site == site)
+            has_left = connection.execute(known).scalar_one_or_none()
+            if has_left is None:
+                raise CbocError(f"there is no site '{site}' in a study '{study}' here.")
+            if has_left:
+                raise CbocError(f"site '{site}' has left study '{study}' for good; it cannot be invited again.")
+            connection.execute(delete(invites).where(_is_of(study, site), invites.c.token.is_(None)))
+            connection.execute(insert(invites), row)
+        return code
+
+    def absent(self, study: str) -> list[str]:
+        """Sites for which no token speaks."""
+        wanted = select(sites.c.site).where(sites.c.study == study, sites.c.token.is_(None), ~sites.c.has_left)
+        with transaction(self._engine, is_reading=True) as connection:
+            return list(connection.execute(wanted.order_by(sites.c.site)).scalars())
+
+    def join(self, code: str, token: str) -> tuple[str, str]:
+        """From now on the token speaks for the site of this code, and no other token does: (study, site)."""
+        if len(token) < SHORTEST:
+            raise CbocError(f"a token has at least {SHORTEST} characters; {len(token)} came.")
+        with transaction(self._engine) as connection:
+            invite = self._invite(connection, code)
+            if invite.token is not None and invite.token != fingerprint(token):
+                raise NotAllowed("this invitation was used already; ask for another.")
+            mark = {"token": fingerprint(token)}
+            connection.execute(update(invites).where(invites.c.code == invite.code).values(mark))
+            is_site = (sites.c.study == invite.study) & (sites.c.site == invite.site)
+            is_taken = (sites.c.token == mark["token"]) & ~is_site
+            if connection.execute(select(sites.c.site).where(is_taken)).first() is not None:
+                raise NotAllowed("this token speaks for another site already; make a new one.")
+            connection.execute(update(sites).where(is_site).values(mark))
+            if invite.token is None:  # none that was given before takes the site over; one given since stays good
+                is_other = _is_of(invite.study, invite.site) & (invites.c.code != invite.code)
+                connection.execute(delete(invites).where(is_other))
+        return invite.study, invite.site
+
+    def invited(self, code: str) -> tuple[str, str]:
+        """(study, site) of an invitation, which stays as it is."""
+        with transaction(self._engine, is_reading=True) as connection:
+            invite = self._invite(connection, code, is_reading=True)
+        return invite.study, invite.site
+
+    def _invite(self, connection: Connection, code: str, *, is_reading: bool = False) -> Row[Any]:
+        wanted = select(invites).where(invites.c.code == fingerprint(code))
+        invite = connection.execute(wanted if is_reading else wanted.with_for_update()).one_or_none()
+        if invite is None or (invite.token is None and self._clock() > invite.expires_at):
+            raise NotAllowed("this invitation is unknown or too old; ask for another.")
+        return invite
+
+    def who(self, token: str) -> tuple[str, str]:
+        with glance(self._engine) as connection:
+            found = connection.execute(WHO, {"shown": fingerprint(token)}).one_or_none()
+        if found is None:
+            raise NotAllowed("this token is unknown or was revoked; ask for an invitation.")
+        return found.study, found.site
+
+    def revoke(self, study: str, site: str) -> None:
+        """Neither its token nor an invitation that is still out speaks for this site any more."""
+        with transaction(self._engine) as connection:
+            is_site = (sites.c.study == study) & (sites.c.site == site)
+            if connection.execute(update(sites).where(is_site).values(token=None)).rowcount == 0:
+                raise CbocError(f"there is no site '{site}' in a study '{study}' here.")
+            connection.execute(delete(invites).where(_is_of(study, site)))
+
+
+def _is_of(study: str, site: str) -> ColumnElement[bool]:
+    """An invitation of this site."""
+    return (invites.c.study == study) & (invites.c.site == site)

@@ -1,0 +1,6 @@
+"""What a site has measured. Private: nothing that travels imports this folder.
+
+dataset.py  designs, outcomes, failures
+tables.py   the same as CSV files and data frames
+numbers.py  a number as people write it
+"""

@@ -1,0 +1,197 @@
+"""What a site has measured: designs in the unit cube, outcomes in natural units, and the designs that failed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import PathLike
+from typing import TYPE_CHECKING, Literal, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cboc.arrays import Array
+from cboc.data import tables
+from cboc.errors import CbocError, did_you_mean
+from cboc.space.parameters import TOLERANCE
+from cboc.space.space import Space
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+Direction = Literal["maximise", "minimise"]
+
+
+@dataclass(frozen=True, eq=False)
+class Best:
+    """The best measurement of a dataset, and its row."""
+
+    x: Array  # (D,)
+    y: float
+    index: int
+
+
+@dataclass(frozen=True, init=False, eq=False)
+class Dataset:
+    """Measurements (x, y), their standard errors, and failed designs; a value, so growing it makes a new one."""
+
+    X: Array  # (n, D), unit cube
+    y: Array  # (n,), natural units
+    sem: Array  # (n,), NaN if unknown
+    failures: Array  # (m, D), unit cube
+    direction: Direction
+
+    def __init__(
+        self,
+        X: ArrayLike,
+        y: ArrayLike,
+        sem: ArrayLike = np.nan,
+        failures: ArrayLike | None = None,
+        *,
+        direction: Direction = "maximise",
+    ) -> None:
+        designs = _designs("X", X)
+        outcomes = _floats("y", y)
+        if outcomes.shape != designs.shape[:1]:
+            raise CbocError(f"every row of X has one outcome, but X is {designs.shape} and y is {outcomes.shape}.")
+        if not np.isfinite(outcomes).all():
+            i = int(np.argmin(np.isfinite(outcomes)))
+            raise CbocError(f"outcomes are finite, but y[{i}] = {outcomes[i]}; a failed design goes into failures.")
+        failed = np.empty((0, designs.shape[1])) if failures is None else _designs("failures", failures)
+        if failed.shape[1] != designs.shape[1]:
+            raise CbocError(f"X and failures have as many columns, but {designs.shape[1]} and {failed.shape[1]} came.")
+        if direction not in get_args(Direction):
+            raise CbocError(f"unknown direction {direction!r}; {did_you_mean(str(direction), get_args(Direction))}")
+        values = {"X": designs, "y": outcomes, "sem": _errors(sem, len(outcomes)), "failures": failed}
+        for name, array in values.items():
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+        object.__setattr__(self, "direction", direction)
+
+    @classmethod
+    def empty(cls, dimension: int, direction: Direction = "maximise") -> Dataset:
+        """No measurements yet, of designs with so many unit coordinates."""
+        return cls(np.empty((0, dimension)), np.empty(0), direction=direction)
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Dataset) or self.direction != other.direction:
+            return False
+        pairs = ((getattr(self, name), getattr(other, name)) for name in ("X", "y", "sem", "failures"))
+        return all(np.array_equal(a, b, equal_nan=True) for a, b in pairs)
+
+    def __add__(self, other: Dataset) -> Dataset:
+        if not isinstance(other, Dataset):
+            return NotImplemented
+        if (self.dimension, self.direction) != (other.dimension, other.direction):
+            raise CbocError(
+                "only datasets of one dimension and direction can be added, but "
+                f"({self.dimension}, {self.direction}) and ({other.dimension}, {other.direction}) came."
+            )
+        return Dataset(
+            np.vstack([self.X, other.X]),
+            np.concatenate([self.y, other.y]),
+            np.concatenate([self.sem, other.sem]),
+            np.vstack([self.failures, other.failures]),
+            direction=self.direction,
+        )
+
+    def with_point(self, x: ArrayLike, y: float | tuple[float, float]) -> Dataset:
+        """One more measurement; y is a number, or (mean, standard error)."""
+        mean, sem = y if isinstance(y, tuple) else (y, np.nan)
+        return self + Dataset([np.asarray(x)], [mean], [sem], direction=self.direction)
+
+    def with_failure(self, x: ArrayLike) -> Dataset:
+        """One more design that failed."""
+        return self + Dataset(np.empty((0, self.dimension)), [], failures=[np.asarray(x)], direction=self.direction)
+
+    @property
+    def dimension(self) -> int:
+        """D."""
+        return int(self.X.shape[1])
+
+    @property
+    def score(self) -> Array:  # (n,)
+        """What is to be maximised: y, or -y when minimising."""
+        return self.y if self.direction == "maximise" else -self.y
+
+    @property
+    def best(self) -> Best:
+        """The measurement with the best outcome, the first one on ties."""
+        if not len(self):
+            raise CbocError("an empty dataset has no best point; add a measurement with with_point.")
+        index = int(np.argmax(self.score))
+        return Best(self.X[index], float(self.y[index]), index)
+
+    @property
+    def best_so_far(self) -> Array:  # (n,)
+        """The best outcome among the first 1, 2, ..., n."""
+        return (np.maximum if self.direction == "maximise" else np.minimum).accumulate(self.y)
+
+    @classmethod
+    def from_csv(cls, path: str | PathLike[str], space: Space, outcome: str = "y", *, direction: Direction) -> Dataset:
+        """Measurements of a CSV file in natural units; see `cboc.data.tables` for its columns."""
+        return cls._from_rows(tables.read_csv(path, space, outcome), space.dimension, direction)
+
+    def to_csv(self, path: str | PathLike[str], space: Space, outcome: str = "y") -> None:
+        """The CSV file that from_csv reads."""
+        tables.write_csv(path, tables.tabulate(self._rows(space), space, outcome))
+
+    @classmethod
+    def from_frame(cls, frame: DataFrame, space: Space, outcome: str = "y", *, direction: Direction) -> Dataset:
+        """Measurements of a DataFrame in natural units; see `cboc.data.tables` for its columns."""
+        return cls._from_rows(tables.read_frame(frame, space, outcome), space.dimension, direction)
+
+    def to_frame(self, space: Space, outcome: str = "y") -> DataFrame:
+        """The DataFrame that from_frame reads."""
+        return tables.to_frame(tables.tabulate(self._rows(space), space, outcome))
+
+    @classmethod
+    def _from_rows(cls, rows: Sequence[tables.Row], dimension: int, direction: Direction) -> Dataset:
+        complete = [(x, y, sem) for x, y, sem in rows if y is not None]
+        failed = [x for x, y, _ in rows if y is None]
+        return cls(
+            np.reshape([x for x, _, _ in complete], (-1, dimension)),
+            [y for _, y, _ in complete],
+            [sem for _, _, sem in complete],
+            np.reshape(failed, (-1, dimension)),
+            direction=direction,
+        )
+
+    def _rows(self, space: Space) -> list[tables.Row]:
+        if space.dimension != self.dimension:
+            raise CbocError(f"the space has {space.dimension} unit coordinates, but the dataset has {self.dimension}.")
+        complete = [tables.Row(x, float(y), float(sem)) for x, y, sem in zip(self.X, self.y, self.sem, strict=True)]
+        return complete + [tables.Row(x, None) for x in self.failures]
+
+
+def _floats(name: str, values: ArrayLike) -> Array:
+    """A copy as floats."""
+    try:
+        return np.array(values, dtype=float)
+    except (TypeError, ValueError):
+        raise CbocError(f"{name} is an array of numbers, but {values!r} came.") from None
+
+
+def _designs(name: str, values: ArrayLike) -> Array:  # (n, D)
+    designs = _floats(name, values)
+    if designs.ndim != 2:
+        raise CbocError(f"{name} has shape (n, D), one row per design, but {designs.shape} came.")
+    is_outside = ~((designs >= -TOLERANCE) & (designs <= 1 + TOLERANCE))
+    if is_outside.any():
+        i, j = np.argwhere(is_outside)[0]
+        raise CbocError(
+            f"designs live in the unit cube; row {i} has x[{j}] = {designs[i, j]:.6g}. Did you forget space.to_unit?"
+        )
+    return designs
+
+
+def _errors(sem: ArrayLike, n: int) -> Array:  # (n,)
+    errors = _floats("sem", sem)
+    if errors.shape not in ((), (n,)):
+        raise CbocError(f"sem is one number for all or {n}, one per outcome, but shape {errors.shape} came.")
+    if (errors < 0).any() or np.isinf(errors).any():
+        raise CbocError(f"standard errors are finite and not negative, or NaN if unknown, but {sem!r} came.")
+    return np.full(n, errors)

@@ -1,0 +1,259 @@
+"""Measurements as tables in natural units, CSV files and DataFrames: to rows of the unit cube and back.
+
+One column per parameter, the outcome, and if wanted "sem" (its standard error) and "status" (complete or failed). A row
+with an empty outcome or with status failed is a design that failed. Other columns are notes, and are not read.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from cboc.arrays import Array
+from cboc.data.numbers import have_decimal_commas, pointed
+from cboc.data.numbers import read_number as read_handwritten
+from cboc.errors import CbocError, at, did_you_mean, installing
+from cboc.space.parameters import Choice
+from cboc.space.space import Space
+
+if TYPE_CHECKING:
+    from _csv import Reader
+
+STATUSES = ("complete", "failed")
+
+
+class Row(NamedTuple):
+    """A measurement; y is None if it failed, sem is NaN if unknown."""
+
+    x: Array  # (D,)
+    y: float | None
+    sem: float = math.nan
+
+
+class Table(NamedTuple):
+    """Natural values; None is an empty cell."""
+
+    columns: list[str]
+    cells: list[list[Any]]
+
+
+def read_csv(path: str | PathLike[str], space: Space, outcome: str) -> list[Row]:
+    """Rows of a CSV file: separated by comma, semicolon or tab; see `read_texts` for decimal commas."""
+    _check_names(space, outcome)
+    lines = read_texts(path, (*space.names, outcome), ("sem", "status"))
+    return [_row(_values(texts, space, outcome, place), space, outcome, place) for place, texts in lines]
+
+
+def read_texts(
+    path: str | PathLike[str], needed: Sequence[str], known: Sequence[str] = ()
+) -> list[tuple[str, dict[str, str]]]:
+    """The lines of a CSV file that are not empty: where each stands, and its cells by their columns' names.
+
+    Numbers come with decimal points. A comma counts as one between semicolons or tabs: 0,25 always, 1,234 only if other
+    numbers of the file show that this is how it writes decimals (0,25 somewhere, 0.25 nowhere). Otherwise 1,234 stays,
+    and whoever reads it refuses it: it may be a thousand times as much.
+    """
+    text = _text(path)
+    delimiter = _delimiter(text.partition("\n")[0], set(needed))
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+    lines = _lines(reader, path)
+    columns = [name.strip() for name in next(lines, [])]
+    with at(f"{path}, line 1"):
+        _check_columns(columns, needed, known)
+    found = []
+    for cells in lines:
+        if any(cell.strip() for cell in cells):
+            place = f"{path}, line {reader.line_num}"
+            with at(place):
+                found.append((place, _named(columns, cells, delimiter)))
+    return found if delimiter == "," else _with_points(found, {*needed, *known})
+
+
+def _with_points(lines: list[tuple[str, dict[str, str]]], wanted: set[str]) -> list[tuple[str, dict[str, str]]]:
+    """The same lines with decimal points, as far as it is clear what is meant."""
+    are_decimal = have_decimal_commas(text for _, texts in lines for name, text in texts.items() if name in wanted)
+
+    def clear(text: str) -> str:
+        try:
+            return pointed(text, has_decimal_commas=are_decimal)
+        except CbocError:
+            return text
+
+    return [(place, {name: clear(text) for name, text in texts.items()}) for place, texts in lines]
+
+
+def _lines(reader: Reader, path: str | PathLike[str]) -> Iterator[list[str]]:
+    """What no table holds, such as a cell of more than 131 072 characters, is one sentence."""
+    try:
+        yield from reader
+    except csv.Error as error:
+        raise CbocError(
+            f"{path}, line {reader.line_num}: not a line of a table ({error}); is a quote left open?"
+        ) from None
+
+
+def read_frame(frame: Any, space: Space, outcome: str) -> list[Row]:
+    """Rows of a pandas DataFrame."""
+    pandas = _pandas("from_frame")
+    columns = [str(name).strip() for name in frame.columns]
+    _check_names(space, outcome)
+    with at("the frame"):
+        _check_columns(columns, (*space.names, outcome), ("sem", "status"))
+    rows = []
+    for i, cells in enumerate(frame.itertuples(index=False, name=None)):
+        values = {name: None if pandas.isna(cell) else cell for name, cell in zip(columns, cells, strict=True)}
+        rows.append(_row(values, space, outcome, place=f"the frame, row {i}"))
+    return rows
+
+
+def tabulate(rows: Sequence[Row], space: Space, outcome: str) -> Table:
+    """The rows in natural units; "sem" and "status" only where they say something."""
+    _check_names(space, outcome)
+    has_sem, has_status = any(not math.isnan(row.sem) for row in rows), any(row.y is None for row in rows)
+    columns = [*space.names, outcome] + ["sem"] * has_sem + ["status"] * has_status
+    cells = []
+    for x, y, sem in rows:
+        extra = [None if math.isnan(sem) else sem] * has_sem + ["failed" if y is None else "complete"] * has_status
+        cells.append([*space.from_unit(x).values(), y, *extra])
+    return Table(columns, cells)
+
+
+def write_csv(path: str | PathLike[str], table: Table) -> None:
+    """Every float is written with as many digits as it takes to read the same float again."""
+    with Path(path).open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows([table.columns, *table.cells])
+
+
+def to_frame(table: Table) -> Any:
+    """A pandas DataFrame."""
+    return _pandas("to_frame").DataFrame(table.cells, columns=table.columns)
+
+
+def _text(path: str | PathLike[str]) -> str:
+    try:
+        return Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise CbocError(f"cannot read {path}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise CbocError(f"{path} is not UTF-8 text; save it as 'CSV UTF-8'.") from None
+
+
+def _delimiter(header: str, wanted: set[str]) -> str:
+    """The separator that brings out most of the wanted columns; names never hold one."""
+    return max(",;\t", key=lambda separator: len({name.strip(' "\r') for name in header.split(separator)} & wanted))
+
+
+def _check_columns(columns: Sequence[str], needed: Sequence[str], known: Sequence[str]) -> None:
+    if not any(columns):
+        raise CbocError(f"expected a header with the columns {', '.join(needed)}, but it is empty.")
+    for name in needed:
+        if columns.count(name) == 0:
+            raise CbocError(f"column '{name}' is missing; {did_you_mean(name, filter(None, columns))}")
+    for name in (*needed, *known):
+        if columns.count(name) > 1:
+            raise CbocError(f"column '{name}' came twice; leave one.")
+
+
+def _check_names(space: Space, outcome: str) -> None:
+    for name in (outcome, "sem", "status"):
+        if name in space.names:
+            raise CbocError(f"a table's column '{name}' cannot be both a parameter and {_meaning(name)}; rename one.")
+    if outcome in ("sem", "status"):
+        raise CbocError(f"a table's column '{outcome}' cannot be both the outcome and {_meaning(outcome)}; rename it.")
+
+
+def _meaning(column: str) -> str:
+    return {"sem": "the standard error", "status": "the status"}.get(column, "the outcome")
+
+
+def _named(columns: Sequence[str], cells: Sequence[str], delimiter: str) -> dict[str, str]:
+    """The cells by their columns' names."""
+    if len(cells) != len(columns):
+        hint = " Is a decimal comma taken for a separator?" if delimiter == "," and len(cells) > len(columns) else ""
+        raise CbocError(f"expected {len(columns)} cells as in the header, but {len(cells)} came.{hint}")
+    return {name: cell.strip() for name, cell in zip(columns, cells, strict=True)}
+
+
+def _values(texts: Mapping[str, str], space: Space, outcome: str, place: str) -> dict[str, Any]:
+    """Natural values of the cells of a text file."""
+    values: dict[str, Any] = {"status": texts.get("status") or None}
+    values |= read_design(texts, space, place)
+    for name in (outcome, "sem"):
+        with at(f"{place}, column {name}"):
+            values[name] = read_number(texts[name]) if texts.get(name) else None
+    return values
+
+
+def read_design(texts: Mapping[str, str], space: Space, place: str) -> dict[str, Any]:
+    """Natural values by name; None for an empty cell."""
+    values: dict[str, Any] = {}
+    for name, parameter in space.parameters.items():
+        with at(f"{place}, column {name}"):
+            text = texts[name] if isinstance(parameter, Choice) else pointed(texts[name])
+            values[name] = parameter.read(text) if text else None
+    return values
+
+
+def read_number(text: str) -> float:
+    number = read_handwritten(text)
+    if number is None:
+        raise CbocError(f"expected a number or an empty cell, but {text!r} came.")
+    return number
+
+
+def _row(values: Mapping[str, Any], space: Space, outcome: str, place: str) -> Row:
+    x = place_design(values, space, place)
+    with at(f"{place}, column status"):
+        status = _status(values.get("status"), values[outcome])
+    if status == "failed":
+        return Row(x, None)
+    with at(f"{place}, column {outcome}"):
+        y = _finite(values[outcome])
+    if values.get("sem") is None:
+        return Row(x, y)
+    with at(f"{place}, column sem"):
+        return Row(x, y, _finite(values["sem"], least=0.0))
+
+
+def place_design(values: Mapping[str, Any], space: Space, place: str) -> Array:  # (D,)
+    """In the unit cube; whatever does not fit is named with its column."""
+    for name, parameter in space.parameters.items():
+        with at(f"{place}, column {name}"):
+            if values[name] is None:
+                raise CbocError("expected a value, but the cell is empty.")
+            parameter.to_unit(values[name])
+    with at(place):
+        return space.to_unit({name: values[name] for name in space.names})
+
+
+def _status(status: Any, y: Any) -> str:
+    given = "" if status is None else str(status).strip().lower()
+    if given and given not in STATUSES:
+        raise CbocError(f"unknown status '{status}'; {did_you_mean(given, STATUSES)}")
+    if given == "complete" and y is None:
+        raise CbocError("a complete measurement has an outcome, but that cell is empty; write failed.")
+    return given or ("failed" if y is None else "complete")
+
+
+def _finite(value: Any, least: float = -math.inf) -> float:
+    try:
+        number = float(value)
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number) or number < least:
+        wanted = "a finite number" if least < 0 else "a finite number that is not negative"
+        raise CbocError(f"expected {wanted}, but {value!r} came; leave the cell empty if there is none.")
+    return number
+
+
+def _pandas(caller: str) -> Any:
+    try:
+        import pandas
+    except ImportError:
+        raise CbocError(f"{caller} needs pandas, which is not installed; {installing('pandas')}.") from None
+    return pandas

@@ -1,0 +1,92 @@
+"""What a sensor answers: how much of it is covered while a sample passes, and at most."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from cboc.arrays import Array, is_number
+from cboc.errors import CbocError
+from cboc.evidence.biosensor.flow import Flow
+from cboc.evidence.biosensor.sensor import Sensor, Setting, arrival
+from cboc.evidence.biosensor.transport import FINEST, STEPS, State, Transport, mesh_of
+
+LONGEST = 400.0  # widths of a pulse: who has no peak by then has none
+AFTER = 2  # so many falling samples say that the peak is over
+
+
+@dataclass(frozen=True)
+class Response:
+    """The mean coverage of the sensor over time, and its peak."""
+
+    times: Array  # (n,)
+    coverage: Array  # (n,), mean θ
+    peak: float  # θ_max
+    at: float  # s, when
+
+
+@dataclass(frozen=True)
+class Numerics:
+    """How well to compute it: cells are divided by `fineness`, and a pulse's width holds so many steps."""
+
+    fineness: float = 1.0
+    steps: int = STEPS
+    flow: Flow = Flow.POISEUILLE
+
+    def __post_init__(self) -> None:
+        if not is_number(self.fineness) or not 0.1 <= self.fineness <= FINEST:
+            raise CbocError(
+                f"a fineness is from 0.1 to {FINEST:g}, where 1 is right to 0.03 %; {self.fineness!r} came."
+            )
+        if type(self.steps) is not int or not 2 <= self.steps <= 1000:
+            raise CbocError(f"a pulse's width holds 2 to 1000 steps, where 8 are right to 0.01 %; {self.steps!r} came.")
+        if not isinstance(self.flow, Flow):
+            raise CbocError(f"a flow is Flow.POISEUILLE or Flow.NAVIER_STOKES; {self.flow!r} came.")
+
+
+REFERENCE = Numerics()
+
+
+def states(setting: Setting, sensor: Sensor = Sensor(), numerics: Numerics = REFERENCE) -> Iterator[State]:  # noqa: B008
+    """The channel step by step, for as long as one likes to look."""
+    return transport(setting, sensor, numerics).march()
+
+
+def transport(setting: Setting, sensor: Sensor, numerics: Numerics) -> Transport:
+    channel, mesh = sensor.channel, mesh_of(sensor.channel, numerics.fineness)
+    reynolds = setting.inflow * channel.height / sensor.chemistry.viscosity
+    stream = numerics.flow.stream(channel, reynolds, mesh.places)
+    convection = mesh.convection(setting.inflow * channel.height * stream)
+    return Transport(sensor, setting, mesh, convection, numerics.steps)
+
+
+@lru_cache(maxsize=2**14)
+def respond(setting: Setting, sensor: Sensor = Sensor(), numerics: Numerics = REFERENCE) -> Response:  # noqa: B008
+    """Until the peak is over."""
+    if sensor.chemistry.release == 0.0:
+        raise CbocError("what never releases has no peak of coverage; look at `states` for as long as you like.")
+    model = transport(setting, sensor, numerics)
+    mean, arrives = model.mesh.weights / sensor.channel.sensor, arrival(sensor, setting)
+    times, coverage = [], list[float]()
+    for state in model.march():
+        times.append(state.t)
+        coverage.append(float(mean @ state.theta))
+        if state.t > arrives and all(np.diff(coverage[-AFTER - 1 :]) < 0.0):
+            return Response(np.array(times), np.array(coverage), *_top(np.array(times), np.array(coverage)))
+        if state.t > LONGEST * setting.width:
+            raise CbocError(
+                f"the coverage has no peak within {state.t:.4g} s, {LONGEST:.0f} widths of the pulse; "
+                "the flow is too slow for so short a pulse, or what binds is hardly ever released."
+            )
+    raise AssertionError("a march has no end")
+
+
+def _top(t: Array, y: Array) -> tuple[float, float]:
+    """Of the parabola through the largest of the samples and its neighbours: (value, time)."""
+    k = int(np.argmax(y))
+    left, top, right = y[k - 1 : k + 2]
+    off = 0.5 * (left - right) / (left - 2 * top + right)
+    return float(top - 0.25 * (left - right) * off), float(t[k] + off * (t[k + 1] - t[k]))

@@ -1,0 +1,72 @@
+"""The jobs of a run, attempted until each has its result; an attempt may lose workers, and with them jobs."""
+
+from __future__ import annotations
+
+import pickle
+import traceback
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import TypeVar
+
+from cboc.arrays import one_thread
+from cboc.errors import CbocError
+
+Job = TypeVar("Job")
+Result = TypeVar("Result")
+
+Call = bytes  # a pickled (work, job)
+Outcome = bytes  # a pickled (number, result, error)
+Outcomes = Generator[Outcome | Exception, None, None]  # an exception: a worker was lost
+Attempt = Callable[[int, str | None, Mapping[int, Call]], Outcomes]  # (workers, address, calls), what each engine is
+
+PATIENCE = 3  # attempts in a row that finish no job
+
+
+def until_done(
+    name: str, attempt: Callable[[Mapping[int, Call]], Outcomes], work: Callable[[Job], Result], jobs: Sequence[Job]
+) -> Iterator[tuple[Job, Result]]:
+    """Each job with its result, as they complete; what is left after an attempt is attempted again."""
+    left = {number: pickle.dumps((work, job)) for number, job in enumerate(jobs)}
+    in_vain = 0
+    while left:
+        before, failure = len(left), None
+        with closing(attempt(left.copy())) as outcomes:
+            for outcome in outcomes:
+                if isinstance(outcome, Exception):
+                    failure = outcome
+                    continue
+                number, result, error = pickle.loads(outcome)
+                if error is not None:
+                    raise error
+                del left[number]
+                yield jobs[number], result
+        in_vain = 0 if len(left) < before else in_vain + 1
+        if in_vain == PATIENCE:
+            raise CbocError(
+                f"the {name} engine lost its workers {PATIENCE} times in a row without a result "
+                f"({sentence(failure)}); {len(left)} of {len(jobs)} jobs are left, what was finished is kept."
+            ) from failure
+        left = dict(reversed(left.items()))  # a job that ends its workers then keeps fewer others from theirs
+
+
+def outcome_of(number: int, call: Call) -> Outcome:
+    """In a worker: the result, or what was raised instead; either way something that can travel back."""
+    try:
+        work, job = pickle.loads(call)
+        with one_thread():
+            return pickle.dumps((number, work(job), None))
+    except Exception as error:
+        if not isinstance(error, CbocError):
+            error.add_note(traceback.format_exc())
+        try:
+            outcome = pickle.dumps((number, None, error))
+            pickle.loads(outcome)
+        except Exception:
+            return pickle.dumps((number, None, RuntimeError(traceback.format_exception_only(error)[0].strip())))
+        return outcome
+
+
+def sentence(failure: Exception | None) -> str:
+    """What went wrong, short enough for the brackets of a message."""
+    lines = str(failure).strip().splitlines() or [""]
+    return f"{type(failure).__name__}: {lines[0].rstrip('.')}"

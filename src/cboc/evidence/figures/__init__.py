@@ -1,0 +1,28 @@
+"""Pictures of the evidence, each a function of rows that returns a matplotlib Figure; nothing is shown or saved.
+
+path.py       two sites on their contours  (Sec. 5.2)
+sites.py      the Gap with more and more sites  (Table 3)
+crowd.py      what more and more sites bring over working alone
+published.py  the paper's tables beside ours  (Tables 1 to 4)
+gains.py      what every method has over working alone, scenario by scenario
+savings.py    how much sooner the sites have together what they have alone in the end
+price.py      CPU time of a site and a round, together and alone
+theory.py     regret, and the quantities that Assumptions 2 and 3 bound
+casestudy.py  biosensors, together and alone  (Fig. 8)
+demo.py       the one picture of `cboc demo`
+biosensor/    the case study's sensor, and where its sites went
+look.py       the name, colour and mark of every method in all of them
+"""
+
+from cboc.evidence.figures.casestudy import casestudy
+from cboc.evidence.figures.crowd import crowd
+from cboc.evidence.figures.demo import demo
+from cboc.evidence.figures.gains import gains
+from cboc.evidence.figures.path import path
+from cboc.evidence.figures.price import price
+from cboc.evidence.figures.published import published
+from cboc.evidence.figures.savings import savings
+from cboc.evidence.figures.sites import sites
+from cboc.evidence.figures.theory import theory
+
+__all__ = ["casestudy", "crowd", "demo", "gains", "path", "price", "published", "savings", "sites", "theory"]

@@ -1,0 +1,171 @@
+"""One run of one method: a job for a worker, and the row it leaves.
+
+Everything in a row follows from the job alone, whoever runs it and when; what does not (the CPU time) is kept apart.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.errors import CbocError
+from cboc.evidence.case import Case
+from cboc.evidence.methods.consensus import Consensus
+from cboc.evidence.methods.registry import method, surrogate
+from cboc.evidence.scenario import Kind, Scenario, Trouble
+
+DIGITS, CURVE_DIGITS = 6, 4  # of the numbers per site, and of those per round
+BEYOND = 1e9  # no Gap is so far below 0, no regret so far from it: more would only overflow in a mean
+
+
+@dataclass(frozen=True, order=True)
+class Job:
+    """A scenario, a surrogate, a method and a seed."""
+
+    scenario: Scenario
+    surrogate: str
+    method: str
+    seed: int
+
+    def __post_init__(self) -> None:
+        method(self.method)
+        surrogate(self.surrogate)
+        if self.scenario.trouble is not None and not knows_trouble(self.method):
+            raise CbocError(
+                f"'{self.method}' has all sites in all rounds, without failures; for a scenario with "
+                f"'{self.scenario.trouble}' choose individual or a consensus, such as cboc-u-gated."
+            )
+        check_seed(self.seed)
+
+    @property
+    def name(self) -> str:
+        return f"{self.scenario.name}, {self.surrogate} surrogate, {self.method}, seed {self.seed}"
+
+    @property
+    def size(self) -> int:
+        """Experiments: a rough measure of what it costs."""
+        return self.scenario.sites * self.scenario.horizon
+
+
+def knows_trouble(name: str) -> bool:
+    """Whether a method can go on without a site or a result: those that run our own rounds."""
+    return isinstance(method(name), Consensus)
+
+
+def check_seed(seed: object) -> None:
+    if type(seed) is not int or seed < 0:
+        raise CbocError(f"a seed is a whole number from 0; {seed!r} came.")
+
+
+def scenario_of(row: dict[str, Any]) -> Scenario:
+    """The part of a row that says what was run."""
+    return Scenario(
+        row["problem"],
+        row["sites"],
+        Kind(row["kind"]),
+        row["is_displaced"],
+        row["noise"],
+        row.get("rounds"),
+        Trouble(row["trouble"]) if "trouble" in row else None,
+    )
+
+
+def numbers(values: object) -> tuple[float, ...]:
+    """A list of JSON as it is, if it holds numbers only: neither words nor true and false."""
+    if not isinstance(values, list) or not all(type(value) in (int, float) for value in values):
+        raise ValueError("no list of numbers")
+    return tuple(values)
+
+
+@dataclass(frozen=True)
+class Row:
+    """What a job found: per site (K,), and the mean over sites after every round (T + 1,)."""
+
+    job: Job
+    curve: tuple[float, ...]  # mean Gap
+    final: tuple[float, ...]  # Gap at the end
+    area: tuple[float, ...]  # mean Gap over the rounds
+    regret: tuple[float, ...]  # cumulative, in units of the problem's depth: from its median value to the optimum
+    flat: int  # sites with nothing to find
+
+    def __post_init__(self) -> None:
+        """A ValueError for what no run can have left."""
+        sites, rounds = self.job.scenario.sites, self.job.scenario.horizon
+        lengths = (len(self.curve), len(self.final), len(self.area), len(self.regret))
+        if lengths != (rounds + 1, sites, sites, sites):
+            raise ValueError(f"a row of {self.job.name} has another shape")
+        if type(self.flat) is not int or not 0 <= self.flat <= sites:
+            raise ValueError(f"{self.job.name} has 0 to {sites} flat sites")
+        gaps, regrets = np.array([*self.curve, *self.final, *self.area]), np.abs(self.regret)
+        if not ((gaps >= -BEYOND) & (gaps <= 1.0)).all() or not (regrets <= BEYOND).all():  # NaN is neither
+            raise ValueError(f"a Gap of {self.job.name} is no number up to 1, or a regret is beyond all measure")
+
+    def to_json(self) -> dict[str, Any]:
+        scenario = {key: value for key, value in asdict(self.job.scenario).items() if value is not None}
+        results = {name: list(getattr(self, name)) for name in ("curve", "final", "area", "regret")}
+        return {
+            **scenario,
+            "surrogate": self.job.surrogate,
+            "method": self.job.method,
+            "seed": self.job.seed,
+            "flat": self.flat,
+            **results,
+        }
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> Row:
+        job = Job(scenario_of(row), row["surrogate"], row["method"], row["seed"])
+        curve, final, area, regret = (numbers(row[name]) for name in ("curve", "final", "area", "regret"))
+        return cls(job, curve, final, area, regret, row["flat"])
+
+
+def work(job: Job) -> tuple[dict[str, Any], float]:
+    """The row as JSON, and the CPU seconds it took."""
+    started = time.process_time()
+    case = job.scenario.case(job.seed, surrogate(job.surrogate))
+    designs = method(job.method)(case)
+    return measure(job, case, designs).to_json(), round(time.process_time() - started, 2)
+
+
+def measure(job: Job, case: Case, designs: Array) -> Row:
+    """Gap, area and regret of the designs (K, T, D) that a method ran."""
+    gaps, regrets = [], []
+    for k, (site, data) in enumerate(zip(case.problems, case.initial, strict=True)):
+        here = ~np.isnan(designs[k]).any(axis=1)
+        X = np.vstack([data.X, designs[k][here]])
+        y = np.append(data.y, [case.experiment(k, x) for x in designs[k][here]])
+        sign = 1.0 if site.direction == "minimise" else -1.0
+        loss = sign * (site.values(X) - site.optimum)
+        way = site.depth if job.scenario.noise else None
+        gap = _gap(loss, np.where(np.isnan(y), np.inf, sign * y), len(data), way)
+        gap = gap[np.append(0, np.cumsum(here))]  # a site that is absent stays where it was
+        gaps.append(np.ones_like(gap) if site.is_flat else gap)
+        regrets.append(0.0 if site.is_flat else loss[len(data) :].sum() / site.depth)
+    curves = np.array(gaps)  # (K, T + 1)
+    return Row(
+        job,
+        _rounded(curves.mean(axis=0), CURVE_DIGITS),
+        _rounded(curves[:, -1]),
+        _rounded(curves[:, 1:].mean(axis=1)),
+        _rounded(np.array(regrets)),
+        sum(site.is_flat for site in case.problems),
+    )
+
+
+def _gap(loss: Array, measured: Array, initial: int, way: float | None = None) -> Array:
+    """G(t) = 1 - loss(xᵗ) / loss(x⁰), xᵗ the design that has measured lowest by round t: the Gap of Sec. 5.
+
+    There measurements have no noise. With noise it is judged by the truth, and may fall; and since x⁰ may be near the
+    optimum without anybody knowing, `way` takes the place of loss(x⁰).
+    """
+    leads = np.array([int(np.argmin(measured[: n + 1])) for n in range(initial - 1, len(measured))])
+    way = loss[leads[0]] if way is None else way
+    return 1.0 - loss[leads] / way if way > 0.0 else np.ones(len(leads))
+
+
+def _rounded(values: Array, digits: int = DIGITS) -> tuple[float, ...]:
+    return tuple(round(float(value), digits) for value in values)

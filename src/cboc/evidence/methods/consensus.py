@@ -1,0 +1,113 @@
+"""The methods that run our own sites: alone, by consensus as published, and behind a gate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import isnan
+
+import numpy as np
+
+from cboc.arrays import Array, Mask
+from cboc.errors import CbocError
+from cboc.evidence.case import Case
+from cboc.exchange.ledger import Ledger, Network
+from cboc.exchange.study import Study
+from cboc.site.site import Site, think
+from cboc.site.trial import Trial
+from cboc.strategy.gate import Gate, GateLike
+from cboc.strategy.guide.guide import Guide, GuideLike
+from cboc.strategy.situation import Strategy
+from cboc.surrogate.gp import GP
+from cboc.utility.utility import Utility
+
+
+@dataclass(frozen=True)
+class Consensus:
+    """CBOC: every site proposes, the rule mixes, the gate decides. `identity` is Individual, a gate of 0 is the paper.
+
+    `utility` replaces the one of the case's strategy.
+    """
+
+    rule: str = "uniform"
+    gate: GateLike = Gate(0.0)  # noqa: RUF009 - frozen
+    utility: Callable[[GP, np.random.Generator], Utility] | None = None
+    guide: Guide | None = None  # with it, best designs are shared
+
+    def __call__(self, case: Case) -> Array:
+        study = study_of(case, self.rule, shares_best=self.guide is not None)
+        strategy = case.strategy if self.utility is None else replace(case.strategy, utility=self.utility)
+        return executed(case, rounds(case, study, Ledger(study), strategy, self.gate, self.guide or Guide()))
+
+
+def study_of(case: Case, rule: str, *, shares_best: bool = False) -> Study:
+    here = attendance(case)
+    budgets = {} if here.all() else dict(zip(case.names, here.sum(axis=1).tolist(), strict=True))
+    return Study(case.space, case.names, case.horizon, rule=rule, budgets=budgets, shares_best=shares_best)
+
+
+def attendance(case: Case) -> Mask:
+    """(K, T) who is there in which round."""
+    return np.ones((case.sites, case.horizon), dtype=bool) if case.attendance is None else case.attendance
+
+
+def rounds(
+    case: Case,
+    study: Study,
+    network: Network,
+    strategy: Strategy,
+    gate: GateLike,
+    guide: GuideLike = Guide(),  # noqa: B008 - frozen
+) -> list[list[Trial]]:
+    """All rounds of a case on any network: the trials of every site."""
+    sites = [
+        Site(
+            study,
+            name,
+            network,
+            direction=data.direction,
+            data=data,
+            initial=0,
+            strategy=strategy,
+            gate=gate,
+            guide=guide,
+            seed=case.seed,
+        )
+        for name, data in zip(case.names, case.initial, strict=True)
+    ]
+    for here in attendance(case).T:
+        present = np.flatnonzero(here).tolist()
+        think([sites[k] for k in present])
+        for k in present:
+            sites[k].propose()
+        if not here.all():
+            _close(network, sites[present[0]].trials[-1])
+        for k in present:
+            trial = sites[k].ask()
+            y = case.experiment(k, trial.x)
+            if isnan(y):
+                sites[k].fail(trial)
+            else:
+                sites[k].tell(trial, y)
+    return [site.trials for site in sites]
+
+
+def _close(network: Network, latest: Trial) -> None:
+    """Go on without those who are absent, unless nobody waits for them."""
+    if not isinstance(network, Ledger):
+        raise CbocError("only our own rounds go on without a site; this control needs all of them in all rounds.")
+    if network.current == latest.round:
+        network.close()
+
+
+def executed(case: Case, trials: list[list[Trial]]) -> Array:
+    """(K, T, D), NaN where a site was absent."""
+    here = attendance(case)
+    designs = np.full((*here.shape, case.space.dimension), np.nan)
+    for k, of_site in enumerate(trials):
+        designs[k, here[k]] = [trial.executed for trial in of_site]
+    return designs
+
+
+def proposed(trials: list[list[Trial]]) -> Array:
+    return np.array([[trial.proposed for trial in of_site] for of_site in trials])

@@ -1,0 +1,84 @@
+"""Controls: what is left of a gain when the peers know nothing of the site's problem, or when nobody thinks at all.
+
+Both placebos go through the same rounds and matrices as CBOC-U; only the peers' designs are other ones.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.consensus.matrix import mix, whole_weights
+from cboc.data.dataset import Dataset
+from cboc.evidence.case import RANDOM, Case
+from cboc.evidence.methods.consensus import executed, proposed, rounds, study_of
+from cboc.exchange.ledger import Ledger
+from cboc.exchange.messages import Design, Proposal
+from cboc.problems.sites import displaced, sites_of
+from cboc.problems.synthetic import problem
+from cboc.strategy.gate import GateLike, always_follow
+
+UNRELATED = 2**20  # added to the seed of the run whose designs mean nothing here
+
+
+def random_search(case: Case) -> Array:
+    """Uniform designs, each on its own."""
+    shape = (case.horizon, case.space.dimension)
+    return np.array([case.rng(k, 0, RANDOM).random(shape) for k in range(case.sites)])
+
+
+def centre(case: Case, gate: GateLike = always_follow()) -> Array:  # noqa: B008 - frozen
+    """Mixes with the centre of the box instead of the peers: the pull inwards that any average has."""
+    middle = np.full((case.sites, case.horizon, case.space.dimension), 0.5)
+    return _beside(case, middle, gate)
+
+
+def strangers(case: Case, gate: GateLike = always_follow()) -> Array:  # noqa: B008 - frozen
+    """Mixes with the peers of an unrelated run: the same kind of problem, its optimum at another random place."""
+    other = unrelated_run(case)
+    study = study_of(other, "uniform")
+    peers = proposed(rounds(other, study, Ledger(study), other.strategy, always_follow()))
+    return _beside(case, peers, gate)
+
+
+def unrelated_run(case: Case) -> Case:
+    """A case of the same size from another seed, its common problem displaced on its own."""
+    seed = case.seed + UNRELATED
+    rng = np.random.default_rng(seed)
+    name = case.problems[0].name.split("#")[0].removeprefix("displaced ")
+    problems = sites_of(displaced(problem(name), rng), case.sites, rng)
+    designs = [rng.random(data.X.shape) for data in case.initial]
+    initial = [Dataset(X, site.values(X), direction=site.direction) for X, site in zip(designs, problems, strict=True)]
+    return replace(case, problems=tuple(problems), initial=tuple(initial), seed=seed)
+
+
+def _beside(case: Case, peers: Array, gate: GateLike) -> Array:
+    study = study_of(case, "uniform")
+    network = Beside(Ledger(study), peers)
+    return executed(case, rounds(case, study, network, case.strategy, gate))
+
+
+@dataclass
+class Beside:
+    """A network on which every site hears other voices (K, T, D) in place of its peers'."""
+
+    ledger: Ledger
+    peers: Array
+
+    def submit(self, proposal: Proposal) -> None:
+        self.ledger.submit(proposal)
+
+    def leave(self, site: str) -> None:
+        self.ledger.leave(site)
+
+    def design(self, site: str, round: int) -> Design | None:
+        answer = self.ledger.design(site, round)
+        if answer is None:
+            return None
+        k = self.ledger.study.index(site)
+        X = self.peers[:, round].copy()
+        X[k] = self.ledger.store.proposals(round)[site].x
+        weights = whole_weights(self.ledger.matrix(round))[k]
+        return replace(answer, x=tuple(mix(weights, X).tolist()))

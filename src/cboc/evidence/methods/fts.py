@@ -1,0 +1,225 @@
+"""Federated Thompson sampling: agents exchange sampled functions instead of outcomes.
+
+In round t = 1..T a site does, with probability p_t, as it would alone: it maximises a draw from its own surrogate. Else
+it follows the others,
+
+    FTS     one peer drawn at random: argmax φ(x)·w_n                        Dai, Low and Jaillet, NeurIPS 2020
+    FTSDE   the server's average:     argmax φ(x)·ω_i, i the box of x        Dai, Low and Jaillet, NeurIPS 2021
+            ω_i = Σ_n a_in w_n,       a_in = softmax over n of [a_t if agent n explores box i, else 1]
+    DP      ω_i = 1/q Σ_kept a_in clipped(w_n) + N(0, (z S max_n a_in / q)²)
+
+where w_n is what agent n drew this round in the features that all share (`features.py`). How this differs from the
+published code: docs/decisions/fts.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Protocol
+
+import numpy as np
+from scipy.special import softmax
+
+from cboc.arrays import Array, one_thread
+from cboc.errors import CbocError
+from cboc.evidence.case import ANEW, COIN, DRAW, OWN, PEER, SEARCH, Case
+from cboc.evidence.methods.features import Features, Shared
+from cboc.search.maximise import maximise, maximise_all
+from cboc.strategy.situation import Situation
+from cboc.surrogate.transforms import standardised
+from cboc.utility.thompson import Thompson
+
+FOCUS = 16.0  # a_t at first
+HALVINGS = 2  # at most so many coordinates are halved
+
+
+@dataclass(frozen=True)
+class Decay:
+    """p_t = 1 - t^-exponent: on its own more and more often."""
+
+    exponent: float = 0.5
+
+    def __call__(self, t: int) -> float:
+        return float(1.0 - t**-self.exponent)
+
+
+@dataclass(frozen=True)
+class Sharing:
+    """What the sites agree on before the first round."""
+
+    count: int = 200  # M
+    factor: float = 0.25  # the common lengthscale is factor √D
+    variance: float = 1.0  # v
+    noise: float = 1e-2  # s²
+
+    def __post_init__(self) -> None:
+        if not self.noise > 0.0:
+            raise CbocError(f"the noise of shared functions is positive; this is {self.noise!r}.")
+
+    def features(self, case: Case) -> Features:
+        D = case.space.dimension
+        return Features.draw(self.count, D, self.factor * np.sqrt(D), case.rng(case.sites, 0, DRAW), self.variance)
+
+
+@dataclass(frozen=True)
+class Privacy:
+    """Noise that hides whether an agent took part; `accounting.epsilon` says how well. The server must be trusted."""
+
+    rate: float = 0.35  # q, of taking part in a round
+    noise: float = 1.0  # z, in units of the sensitivity
+    clip: float = 22.0  # S, the longest message over all boxes
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.rate <= 1.0:
+            raise CbocError(f"the rate is the probability of taking part, in (0, 1]; this is {self.rate!r}.")
+        if not (self.noise >= 0.0 and self.clip > 0.0):
+            raise CbocError(f"noise is not negative and clip positive; {self.noise!r} and {self.clip!r} came.")
+
+
+@dataclass(frozen=True)
+class FTS:
+    """Now and then the maximiser of one peer's function: an exchange of designs."""
+
+    own: Callable[[int], float] = Decay()
+    sharing: Sharing = Sharing()
+
+    def __call__(self, case: Case) -> Array:  # (K, T, D)
+        features = self.sharing.features(case)
+
+        def meet(agents: list[Agent], t: int) -> Lead:
+            @cache
+            def sent(peer: int) -> Array:
+                agent = agents[peer]
+                function = Shared(features, agent.draw(features, self.sharing.noise, t)[None], agent.anchors)
+                return maximise(function, case.space, case.rng(peer, t, SEARCH))[0]
+
+            def lead(site: int) -> Array:
+                peer = int(case.rng(site, t, PEER).integers(case.sites - 1))
+                return sent(peer + (peer >= site))
+
+            return lead
+
+        return _run(case, self.own, meet)
+
+
+@dataclass(frozen=True)
+class FTSDE:
+    """Now and then the maximiser of the server's average, to which every box has its own explorers."""
+
+    own: Callable[[int], float] = Decay()
+    sharing: Sharing = Sharing()
+    boxes: int | None = None  # P; None: 2^min(D, log2 K, 2); 1: a plain average
+    privacy: Privacy | None = None
+
+    def __call__(self, case: Case) -> Array:  # (K, T, D)
+        features, space, server = self.sharing.features(case), case.space, case.sites
+        halvings = min(space.dimension, case.sites.bit_length() - 1, HALVINGS)
+        boxes = 2**halvings if self.boxes is None else self.boxes
+
+        def meet(agents: list[Agent], t: int) -> Lead:
+            @cache
+            def common() -> Array:
+                messages = np.array([agent.draw(features, self.sharing.noise, t) for agent in agents])
+                shares = explorers(case.sites, boxes, focus(t, case.horizon))
+                weights = aggregate(messages, shares, self.privacy, case.rng(server, t, DRAW))
+                function = Shared(features, weights, np.empty((0, space.dimension)))
+                rng = case.rng(server, t, SEARCH)
+                is_plain = space.is_box and space.is_continuous
+                return function.argmax(rng) if is_plain else maximise(function, space, rng)[0]
+
+            return lambda _: common()
+
+        return _run(case, self.own, meet)
+
+
+def focus(t: int, horizon: int) -> float:
+    """a_t: 16 for the first sixth of the rounds, then falling to 1 over half of them."""
+    passed = np.clip((t - horizon / 6) / (horizon / 2), 0.0, 1.0)
+    return float(FOCUS + (1.0 - FOCUS) * passed)
+
+
+def explorers(sites: int, boxes: int, focus: float) -> Array:  # (P, K)
+    """a_in, the share of agent n in the function of box i; agent n explores box n mod P."""
+    is_explorer = np.arange(sites) % boxes == np.arange(boxes)[:, None]
+    shares: Array = softmax(np.where(is_explorer, focus, 1.0), axis=1)
+    return shares
+
+
+def aggregate(messages: Array, shares: Array, privacy: Privacy | None, rng: np.random.Generator) -> Array:  # (P, M)
+    """The server's weights from the agents' messages (K, M), by their shares (P, K)."""
+    if privacy is None:
+        return shares @ messages
+    is_kept = rng.random(len(messages)) < privacy.rate
+    if not is_kept.any():
+        return rng.random((len(shares), messages.shape[1]))  # as published
+    longest = privacy.clip / np.sqrt(len(shares))
+    clipped = messages / np.maximum(1.0, np.linalg.norm(messages, axis=1, keepdims=True) / longest)
+    noise = privacy.noise * privacy.clip * shares.max(axis=1, keepdims=True)
+    hidden = shares[:, is_kept] @ clipped[is_kept] + noise * rng.standard_normal((len(shares), messages.shape[1]))
+    return hidden / privacy.rate
+
+
+class Agent:
+    """A site of the case as it goes through the rounds: its data, its designs, and where its last fit ended."""
+
+    def __init__(self, case: Case, site: int) -> None:
+        self.case, self.site = case, site
+        self.dataset = case.initial[site]
+        self.designs: list[Array] = []
+        self.warm_start: tuple[float, ...] | None = None
+
+    @property
+    def anchors(self) -> Array:
+        """The data, best first."""
+        return self.dataset.X[np.argsort(-self.dataset.score, kind="stable")]
+
+    def draw(self, features: Features, noise: float, t: int) -> Array:  # (M,)
+        """The message of a round: one function from the posterior, as weights of the shared features."""
+        outcomes = self.case.strategy.model.outcomes(self.dataset.score).forward(self.dataset.score)
+        y = standardised(outcomes).forward(outcomes)
+        return features.sample(self.dataset.X, y, noise, self.case.rng(self.site, t, DRAW))
+
+    def run(self, x: Array, t: int) -> None:
+        """The experiment; a design that was run before makes place for a random one."""
+        if (x == self.dataset.X).all(axis=1).any():
+            x = self.case.space.sample(1, self.case.rng(self.site, t, ANEW), method="uniform")[0]
+        self.dataset = self.dataset.with_point(x, self.case.experiment(self.site, x))
+        self.designs.append(x)
+
+
+def propose(agents: list[Agent], t: int) -> list[Array]:
+    """Thompson sampling, each on its own surrogate; together, with the same bits as alone."""
+    if not agents:
+        return []
+    case = agents[0].case
+    rngs = [case.rng(agent.site, t, OWN) for agent in agents]
+    situations = [Situation(agent.dataset, case.space, warm_start=agent.warm_start) for agent in agents]
+    gps = case.strategy.surrogates(situations)
+    for agent, gp in zip(agents, gps, strict=True):
+        agent.warm_start = tuple(gp.theta.tolist())
+    paths = [Thompson.on(gp, rng) for gp, rng in zip(gps, rngs, strict=True)]
+    return [x for x, _ in maximise_all(paths, case.space, rngs)]
+
+
+Lead = Callable[[int], Array]  # site -> the design (D,) that the others suggest to it
+
+
+class Meet(Protocol):
+    """The agents as they are in round t -> what they suggest to each other."""
+
+    def __call__(self, agents: list[Agent], t: int, /) -> Lead: ...
+
+
+def _run(case: Case, own: Callable[[int], float], meet: Meet) -> Array:  # (K, T, D)
+    agents = [Agent(case, site) for site in range(case.sites)]
+    with one_thread():
+        for t in range(1, case.horizon + 1):
+            lead = meet(agents, t)
+            is_own = [case.sites == 1 or case.rng(k, t, COIN).random() < own(t) for k in range(case.sites)]
+            own_designs = iter(propose([agent for agent in agents if is_own[agent.site]], t))
+            designs = [next(own_designs) if is_own[k] else lead(k) for k in range(case.sites)]
+            for agent, x in zip(agents, designs, strict=True):
+                agent.run(x, t)
+    return np.array([agent.designs for agent in agents])

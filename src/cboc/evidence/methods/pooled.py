@@ -1,0 +1,97 @@
+"""Everybody's outcomes in one Gaussian process: what sharing everything would give, the price of privacy.
+
+The site is one more parameter, a choice: to the scaled distance of two designs comes 1/ℓ_i² + 1/ℓ_j² if they are of
+different sites i and j. The ℓ of the sites are learned, so that sites which are alike are read as one and a stranger
+is not. Every site's outcomes are standardised by themselves: offsets and scales are no news.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from cboc.arrays import Array, one_thread
+from cboc.data.dataset import Dataset
+from cboc.evidence.case import POOLED, Case
+from cboc.search.maximise import maximise
+from cboc.surrogate.fitting import fit
+from cboc.surrogate.gp import GP
+from cboc.surrogate.transforms import raw
+from cboc.utility.improvement import log_h
+
+
+@dataclass(frozen=True)
+class Pooled:
+    """One surrogate of all, one expected improvement for each site over its own best.
+
+    The cost is cubic in the number of outcomes, so each site gives at most its share of `limit`: its best ones.
+    """
+
+    limit: int = 500
+
+    def __call__(self, case: Case) -> Array:
+        data, memory, designs = list(case.initial), None, []
+        with one_thread():
+            for t in range(case.horizon):
+                gp = self._fit(case, data, memory)
+                memory = gp.theta
+                X = np.array([self._choose(case, gp, data[k], k, t) for k in range(case.sites)])
+                data = [measured + _trial(case, k, X[k]) for k, measured in enumerate(data)]
+                designs.append(X)
+        return np.array(designs).transpose(1, 0, 2)
+
+    def _fit(self, case: Case, data: list[Dataset], memory: Array | None) -> GP:
+        model, D = case.strategy.model, case.space.dimension
+        share = self.limit // case.sites
+        X, y = [], []
+        for k, measured in enumerate(data):
+            best = np.argsort(-measured.score, kind="stable")[:share]
+            X.append(_labelled(measured.X[best], k, case.sites))
+            y.append(model.outcomes(measured.score).forward(measured.score[best]))
+        widths = np.append(case.space.widths, np.ones(case.sites))
+        shared = replace(model, outcomes=raw, lengthscale=lambda _: model.lengthscale(D))
+        return fit(np.vstack(X), np.concatenate(y), model=shared, widths=widths, warm_start=memory)
+
+    def _choose(self, case: Case, gp: GP, data: Dataset, k: int, t: int) -> Array:
+        scores = data.score
+        best = float(case.strategy.model.outcomes(scores).forward(scores).max())
+        anchors = data.X[np.argsort(-scores, kind="stable")]
+        utility = _OneSite(gp, k, case.sites, best, anchors)
+        return maximise(utility, case.space, case.rng(k, t, POOLED))[0]
+
+
+def _labelled(X: Array, site: int, sites: int) -> Array:
+    """Designs (n, D) with the indicator of their site behind, (n, D + K)."""
+    return np.hstack([X, np.tile(np.eye(sites)[site], (len(X), 1))])
+
+
+def _trial(case: Case, k: int, x: Array) -> Dataset:
+    return Dataset(x[None], [case.experiment(k, x)], direction=case.initial[k].direction)
+
+
+@dataclass(frozen=True)
+class _OneSite:
+    """LogEI of one site's designs on the common surrogate."""
+
+    gp: GP
+    site: int
+    sites: int
+    best: float
+    anchors: Array
+
+    def __call__(self, X: Array) -> Array:
+        mean, sd = self.gp.moments(_labelled(X, self.site, self.sites))
+        value: Array = np.log(sd) + log_h((mean - self.best) / sd)[0]
+        return value
+
+    def with_gradient(self, X: Array) -> tuple[Array, Array]:
+        mean, sd, d_mean, d_sd = self.gp.moments_with_gradient(_labelled(X, self.site, self.sites))
+        D = X.shape[1]
+        z = (mean - self.best) / sd
+        value, rate = log_h(z)
+        gradient = ((1.0 - rate * z) / sd)[:, None] * d_sd[:, :D] + (rate / sd)[:, None] * d_mean[:, :D]
+        return np.log(sd) + value, gradient
+
+    def log_worth(self, X: Array) -> Array:
+        return self(X)

@@ -1,0 +1,50 @@
+"""Every method of the tables, by name, with the settings that its own tuning chose (`cboc evidence tune`)."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from cboc.errors import CbocError, did_you_mean
+from cboc.evidence.case import Method
+from cboc.evidence.methods.consensus import Consensus
+from cboc.evidence.methods.controls import centre, random_search, strangers
+from cboc.evidence.methods.pooled import Pooled
+from cboc.evidence.methods.tuning import GRIDS, VARIANTS
+from cboc.strategy.bayesian import SURROGATES, Bayesian
+from cboc.strategy.gate import Gate
+from cboc.strategy.guide.guide import Guide
+from cboc.utility.thompson import Thompson
+
+METHODS: dict[str, Method] = {
+    "individual": Consensus("identity"),
+    "individual-ts": Consensus("identity", utility=Thompson.on),
+    "cboc": Consensus("uniform", Gate(0.1), guide=Guide()),
+    "cboc-u": Consensus("uniform"),
+    "cboc-l": Consensus("leader"),
+    "cboc-u-gated": GRIDS["cboc-u-gated"]["ratio 0.1"],
+    "cboc-l-gated": GRIDS["cboc-l-gated"]["ratio 0.1"],
+    "fts": GRIDS["fts"]["exponent 2, lengthscale 0.25, noise 0.01"],
+    "fts-de": GRIDS["fts-de"]["exponent 0.5, lengthscale 0.1, noise 0.01, one box"],
+    "dp-fts-de": GRIDS["dp-fts-de"]["exponent 2, clip 22"],
+    "random": random_search,
+    "centre": centre,
+    "strangers": strangers,
+    "centre-gated": partial(centre, gate=Gate(0.1)),
+    "strangers-gated": partial(strangers, gate=Gate(0.1)),
+    "pooled": Pooled(),
+}
+
+
+def method(name: str) -> Method:
+    """By name; a variant of a tuning grid is 'method: knobs'."""
+    if name in METHODS:
+        return METHODS[name]
+    if name in VARIANTS:
+        return VARIANTS[name]
+    raise CbocError(f"'{name}' is no method of this library; {did_you_mean(name, METHODS)}")
+
+
+def surrogate(name: str) -> Bayesian:
+    if name not in SURROGATES:
+        raise CbocError(f"'{name}' is no surrogate of this library; {did_you_mean(name, SURROGATES)}")
+    return SURROGATES[name]()

@@ -1,0 +1,13 @@
+"""What an experiment is: a function of a design in natural units that returns an outcome."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+Outcome = float | tuple[float, float]  # y, or (mean, standard error)
+Experiment = Callable[[dict[str, Any]], Outcome]
+
+
+class ExperimentFailed(Exception):
+    """Raised by an experiment that gave no result; the trial is recorded as failed and the study goes on."""

@@ -1,0 +1,271 @@
+"""A program of one's own as an experiment: any executable that takes a design and leaves a number.
+
+reactor = Program(["./reactor.awk", "{input}", "{output}"], template=Path("plant-a.deck"), timeout=30.0)
+reactor({"inflow": 80.0, "coolant": 312.0})  # 13.264031
+
+Nothing but the design goes in, and every run starts in an empty directory, so that one which was interrupted can be
+repeated.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from cboc.errors import CbocError, at
+from cboc.experiment.experiment import ExperimentFailed
+from cboc.experiment.readout import Readout
+from cboc.experiment.template import fill, names_in
+from cboc.processes import group
+
+PLACES = ("input", "output", "folder")  # fields of a command that are no parameters
+STDOUT, STDERR = "stdout", "stderr"  # files of a run's directory
+MOST_BYTES = 2**24  # of what a program leaves, from its end
+MOST_WORDS = 200  # characters of what a program says before it fails
+
+
+@dataclass(frozen=True)
+class Program:
+    """design -> number, by a program that is started for every design.
+
+    `command` is a list, which no shell reads. Its fields `{input}` and `{output}` are the names of two files in the
+    run's directory, `{folder}` is the folder, and `{inflow}` the value of the parameter inflow. An executable with a
+    slash starts from the folder, too.
+
+    The input file is the `template`, a text or the path of one from the folder, with parameters as fields; without one
+    it is the design as JSON. The number is in the output file where one is named, otherwise on standard output: the
+    group of the last match of `pattern`, or at a `key` of JSON ("a.b" is b inside a), or the last number of all.
+
+    A run fails by an exit code other than 0, after `timeout` seconds, or without a finite number. After `retries` more
+    attempts that is an `ExperimentFailed`, which names a directory below `work` where all that the last one left is
+    kept.
+    """
+
+    command: Sequence[str]
+    timeout: float | None  # seconds; None: it may take for ever
+    template: str | Path | None = None
+    input: str | None = None  # a file name of one's own
+    output: str | None = None  # likewise
+    pattern: str | None = None
+    key: str | None = None
+    retries: int = 0
+    folder: str | Path = ""  # the current one
+    work: str | Path = "work"  # from the folder
+    environment: Mapping[str, str] = field(default_factory=dict)  # beside what this process has
+
+    def __post_init__(self) -> None:
+        is_list = isinstance(self.command, Sequence) and not isinstance(self.command, str)
+        if not is_list or not self.command or not all(isinstance(part, str) and part for part in self.command):
+            raise CbocError(
+                f'a command is a list of texts, ["./solver", "{{input}}"], which no shell reads; {self.command!r} came.'
+            )
+        if any("\0" in part for part in self.command):
+            raise CbocError(f"a command has no zero byte; {list(self.command)!r} came.")
+        object.__setattr__(self, "command", tuple(self.command))
+        object.__setattr__(self, "folder", Path(self.folder).absolute())
+        self._check_texts()
+        object.__setattr__(self, "environment", dict(self.environment))
+        if self.timeout is not None and not (_is_a(int | float, self.timeout) and 0 < self.timeout < float("inf")):
+            raise CbocError(f"a timeout is a number of seconds above 0, or None; {self.timeout!r} came.")
+        if not _is_a(int, self.retries) or self.retries < 0:
+            raise CbocError(f"retries are a whole number from 0; {self.retries!r} came.")
+        for name in (self.input, self.output):
+            if name is not None and (not Path(name).name or Path(name).is_absolute() or ".." in Path(name).parts):
+                raise CbocError(f"a program's files lie in the directory of its run; '{name}' does not.")
+        _ = self._readout
+
+    def _check_texts(self) -> None:
+        if not isinstance(self.template, str | Path | None):
+            raise CbocError(f"a template is a text, or the Path of a file; {self.template!r} came.")
+        if isinstance(self.template, str) and os.path.isfile(os.path.join(self.folder, self.template)):
+            raise CbocError(f"a template is a text; for the file of that name write Path('{self.template}').")
+        variables = self.environment.items() if isinstance(self.environment, Mapping) else [(None, None)]
+        if not all(isinstance(name, str) and isinstance(value, str) for name, value in variables):
+            raise CbocError(f'an environment is texts by name, {{"LICENCE": "1234"}}; {self.environment!r} came.')
+        for name, value in variables:
+            if not name or "=" in name or "\0" in name + value:
+                raise CbocError(
+                    f"a variable's name has no '=', and neither it nor its value a zero byte; {name!r} came."
+                )
+
+    @cached_property
+    def _readout(self) -> Readout:
+        return Readout(self.pattern, self.key)
+
+    # ------------------------------------------------------------------------------------------------- does it fit?
+
+    def check(self, parameters: Iterable[str]) -> None:
+        """Whether it can be run on this machine, with designs of these parameters."""
+        names = tuple(parameters)
+        for name in names:
+            if name in PLACES:
+                raise CbocError(f"a program's field {{{name}}} is no parameter; give parameter '{name}' another name.")
+        with at("the command"):
+            used = set().union(*(names_in(part, (*names, *PLACES)) for part in self.command[1:]))
+        if self.template is not None:
+            with at("the template"):
+                used |= names_in(self._template, names)
+        elif self._input is not None:
+            used |= set(names)
+        for name in names:
+            if name not in used:
+                raise CbocError(f"the program is not given '{name}'; put {{{name}}} into its template or command.")
+        _ = self._executable
+
+    def to_row(self) -> dict[str, Any]:
+        """All that its number depends on, as plain data."""
+        names = ("command", "input", "output", "pattern", "key", "environment")
+        template = None if self.template is None else self._template
+        return {name: getattr(self, name) for name in names} | {"template": template}
+
+    @property
+    def _executable(self) -> str:
+        name = self.command[0]
+        if not os.path.dirname(name):
+            found = shutil.which(name, path=self.environment.get("PATH"))
+            if found is None:
+                raise CbocError(f"there is no program '{name}' on the path; install it, or write ./{name} for a file.")
+            return os.path.abspath(found)
+        path = Path(self.folder, name)
+        if not path.is_file():
+            raise CbocError(f"there is no program {path}; a path starts from the program's folder.")
+        if not os.access(path, os.X_OK):
+            raise CbocError(f"{path} may not be executed; chmod +x allows it.")
+        return str(path)
+
+    @property
+    def _template(self) -> str:
+        if isinstance(self.template, str):
+            return self.template
+        path = Path(self.folder, self.template or "")
+        try:
+            return path.read_bytes().decode()  # with its own line ends
+        except OSError as error:
+            raise CbocError(f"cannot read {path}: {error.strerror}.") from None
+        except UnicodeDecodeError:
+            raise CbocError(f"{path} is not UTF-8 text; save it as UTF-8.") from None
+
+    @property
+    def _input(self) -> str | None:
+        """None: the command says it all."""
+        is_wanted = self.template is not None or self._has("input")
+        return self.input or ("input" if is_wanted else None)
+
+    @property
+    def _output(self) -> str:
+        return self.output or ("output" if self._has("output") else STDOUT)
+
+    def _has(self, place: str) -> bool:
+        return any(f"{{{place}}}" in part for part in self.command)
+
+    # ------------------------------------------------------------------------------------------------ one experiment
+
+    def __call__(self, design: Mapping[str, Any]) -> float:
+        """The number, by the first attempt that gives one."""
+        self.check(design)
+        command, text = self._command(design), self._text(design)
+        kept = Path(self.work, f"failed-{self._digest(design)}")
+        for left in reversed(range(1 + self.retries)):
+            try:
+                return self._attempt(command, text, Path(self.folder, kept))
+            except ExperimentFailed as failure:
+                if left == 0:
+                    raise ExperimentFailed(f"{failure}; see {kept}") from None
+        raise AssertionError("the last attempt has returned or raised")
+
+    def _command(self, design: Mapping[str, Any]) -> list[str]:
+        """The same for the same design: its files are named as seen from where it runs."""
+        places = {"input": self._input, "output": self._output, "folder": self.folder}
+        return [self._executable, *(fill(part, {**design, **places}) for part in self.command[1:])]
+
+    def _text(self, design: Mapping[str, Any]) -> str:
+        return json.dumps(dict(design), indent=1) + "\n" if self.template is None else fill(self._template, design)
+
+    def _digest(self, design: Mapping[str, Any]) -> str:
+        """Of this program and design, on any machine."""
+        known = [*self.command, self._text(design), dict(design)]
+        return hashlib.sha256(json.dumps(known).encode()).hexdigest()[:8]
+
+    def _attempt(self, command: Sequence[str], text: str, kept: Path) -> float:
+        """In an empty directory, which is kept if it fails, in the place of an earlier failure of the same."""
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        directory = Path(tempfile.mkdtemp(prefix=".run-", dir=kept.parent))
+        try:
+            if self._input is not None:
+                _write(directory / self._input, text)
+            self._run(command, directory)
+            return self._number(directory)
+        except ExperimentFailed:
+            shutil.rmtree(kept, ignore_errors=True)
+            with suppress(OSError):  # another process has just kept the same
+                directory.rename(kept)
+            raise
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
+
+    def _run(self, command: Sequence[str], directory: Path) -> None:
+        """What it says goes to files, so that a child which lives on with a pipe keeps nobody waiting."""
+        environment = {**os.environ, **self.environment}
+        with (directory / STDOUT).open("wb") as said, (directory / STDERR).open("wb") as complained:
+            try:
+                with group(
+                    command, cwd=directory, env=environment, stdin=subprocess.DEVNULL, stdout=said, stderr=complained
+                ) as process:
+                    code = process.wait(self.timeout)
+            except subprocess.TimeoutExpired:
+                raise ExperimentFailed(f"it did not end within {self.timeout:g} s") from None
+            except OSError as error:
+                raise CbocError(
+                    f"cannot start {command[0]}: {error.strerror}; a script begins with a line such as #!/bin/sh."
+                ) from None
+        if code != 0:
+            ending = f"exit code {code}" if code > 0 else f"signal {-code} ({signal.strsignal(-code)})"
+            raise ExperimentFailed(f"it ended with {ending}{_last_words(directory)}")
+
+    def _number(self, directory: Path) -> float:
+        text = _end_of(directory / self._output)
+        if not text.strip():
+            where = "on standard output" if self._output == STDOUT else f"in '{self._output}'"
+            raise ExperimentFailed(f"it left nothing {where}")
+        return self._readout(text)
+
+
+def _is_a(kind: Any, value: object) -> bool:
+    """True and False are whole numbers to Python, and to nobody else."""
+    return isinstance(value, kind) and not isinstance(value, bool)
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode())
+
+
+def _end_of(path: Path) -> str:
+    """As much as a number may be looked for in, from the beginning of a line; nothing where there is no such file."""
+    if not path.is_file():
+        return ""
+    with path.open("rb") as file:
+        if file.seek(0, os.SEEK_END) <= MOST_BYTES:
+            file.seek(0)
+        else:
+            file.seek(-MOST_BYTES, os.SEEK_END)
+            file.readline()
+        return file.read().decode(errors="replace")
+
+
+def _last_words(directory: Path) -> str:
+    """The last line of what it complained about, or of what it said otherwise."""
+    spoken = (_end_of(directory / name) for name in (STDOUT, STDERR))
+    words = [line.strip() for text in spoken for line in text.splitlines() if line.strip()]
+    return f", saying '{words[-1][:MOST_WORDS]}'" if words else ""

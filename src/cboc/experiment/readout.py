@@ -1,0 +1,81 @@
+"""The number in what a program left: at a key of JSON, by a regular expression, or the last one of all."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import deque
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from cboc.errors import CbocError
+from cboc.experiment.experiment import ExperimentFailed
+
+NUMBER = re.compile(r"(?i)[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[ed][-+]?\d+)?|nan|inf(?:inity)?)")
+# What begins like a number, with all that hangs on it: 0.83, but also 13.2mol, 13,264, 1.5-103 and 12:30.
+FIGURE = re.compile(r"(?i)(?<![\w.])[-+]?(?:\.?\d(?:[\w.+-]|[,:/](?=\d))*|(?:nan|inf(?:inity)?)(?!\w))")
+
+
+@dataclass(frozen=True)
+class Readout:
+    """text -> number, or `ExperimentFailed`. Of several matches the last one counts: a solver converges to its end."""
+
+    pattern: str | None = None  # with one group
+    key: str | None = None  # "a.b" is b inside a
+
+    def __post_init__(self) -> None:
+        if self.pattern is None:
+            return
+        if self.key is not None:
+            raise CbocError("a number is found by a pattern or by a key; leave one of them out.")
+        try:
+            groups = re.compile(self.pattern).groups
+        except re.error as error:
+            raise CbocError(f"the pattern '{self.pattern}' is no regular expression: {error}.") from None
+        if groups != 1:
+            raise CbocError(
+                f"a pattern has one group, in parentheses, around the number; '{self.pattern}' has {groups}. "
+                r"Write 'yield = (\S+)'."
+            )
+
+    def __call__(self, text: str) -> float:
+        if self.key is not None:
+            y = self._at_key(text, self.key)
+        else:
+            y = self._last(text) if self.pattern is None else self._matched(text, self.pattern)
+        if not isfinite(y):
+            raise ExperimentFailed(f"its number is {y}")
+        return y
+
+    def _matched(self, text: str, pattern: str) -> float:
+        last = deque(re.finditer(pattern, text, re.MULTILINE), maxlen=1)
+        if not last:
+            raise ExperimentFailed(f"it left nothing that matches '{pattern}'")
+        return _number(last[0][1] or "")
+
+    def _last(self, text: str) -> float:
+        """Who cannot be sure which number is meant had better ask."""
+        for line in reversed(text.splitlines()):
+            if figures := FIGURE.findall(line):
+                return _number(figures[-1].rstrip("."))
+        raise ExperimentFailed("it left no number")
+
+    def _at_key(self, text: str, key: str) -> float:
+        try:
+            value: Any = json.loads(text, parse_int=float)
+        except ValueError as error:
+            raise ExperimentFailed(f"what it left is no JSON: {error}") from None
+        for name in key.split("."):
+            if not isinstance(value, dict) or name not in value:
+                raise ExperimentFailed(f"it left no key '{key}'")
+            value = value[name]
+        if not isinstance(value, float):
+            raise ExperimentFailed(f"at key '{key}' it left {json.dumps(value)[:40]}, which is no number")
+        return value
+
+
+def _number(text: str) -> float:
+    if not NUMBER.fullmatch(text):
+        raise ExperimentFailed(f"'{text[:40]}' is no plain number; a pattern or a key says where the number is")
+    return float(re.sub("[dD]", "e", text))  # Fortran writes 1.5D+03

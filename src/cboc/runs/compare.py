@@ -1,0 +1,69 @@
+"""What each site of a run has from working together."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.errors import CbocError
+from cboc.runs.history import History
+from cboc.runs.metrics import best_curves, lead, paired, rounds_to
+from cboc.runs.run import ALONE, TOGETHER, Run
+
+Row = Mapping[str, Any]
+
+
+def results(run: Run) -> list[Row]:
+    """What each site has from working together; or only what it found, if nobody worked alone."""
+    together, alone = run.histories(TOGETHER), run.histories(ALONE)
+    if not together:
+        raise CbocError(f"{run.directory} holds no results yet; cboc simulate with --resume continues it.")
+    return compare(together, alone) if alone else _found(together)
+
+
+def compare(together: Sequence[History], alone: Sequence[History]) -> list[Row]:
+    """Means over seeds. A gain is positive where together is better; rounds are those to reach alone's final best."""
+    ours, theirs = _scores(together), _scores(alone)
+    length = min(ours.shape[-1], theirs.shape[-1])
+    ours, theirs = ours[..., :length], theirs[..., :length]
+    rounds = dict(zip(("rounds to match alone", "rounds alone took"), lead(ours, theirs), strict=True))
+    rows: list[Row] = []
+    for k, site in enumerate(together[0].study.sites):
+        gain = paired(ours[:, k, -1], theirs[:, k, -1])
+        sign = _sign(together[0], site)
+        row: dict[str, object] = {"site": site, "best alone": float(sign * theirs[:, k, -1].mean())}
+        row |= {"best together": float(sign * ours[:, k, -1].mean()), "gain": gain.difference}
+        row |= {"±": gain.error} if len(together) > 1 else {}
+        rows.append(row | {name: _median(values[:, k]) for name, values in rounds.items()})
+    return rows
+
+
+def _found(histories: Sequence[History]) -> list[Row]:
+    scores = _scores(histories)
+    return [
+        {
+            "site": site,
+            "best": float(_sign(histories[0], site) * scores[:, k, -1].mean()),
+            "rounds": _median(rounds_to(scores[:, k], scores[:, k, -1])),
+        }
+        for k, site in enumerate(histories[0].study.sites)
+    ]
+
+
+def _sign(history: History, site: str) -> float:
+    return -1.0 if history.directions[site] == "minimise" else 1.0
+
+
+def _scores(histories: Sequence[History]) -> Array:
+    """The best so far, (seeds, K, T + 1), the more the better."""
+    signs = np.array([_sign(histories[0], site) for site in histories[0].study.sites])
+    return signs[:, None] * best_curves(histories)
+
+
+def _median(rounds: Array) -> float | None:
+    """Over seeds; None if half of them never got there."""
+    middle = float(np.median(np.where(np.isnan(rounds), np.inf, rounds)))
+    return middle if np.isfinite(middle) else None

@@ -1,0 +1,99 @@
+"""What happened in a study: one row per site and trial."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TextIO
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.data.dataset import Direction
+from cboc.errors import CbocError, installing
+from cboc.exchange.study import Study
+from cboc.site.trial import Status, Trial
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+@dataclass(frozen=True)
+class History:
+    """The trials of all sites. It holds outcomes: it belongs to a simulation or to one site, never to a coordinator."""
+
+    study: Study
+    directions: dict[str, Direction]
+    trials: tuple[Trial, ...]
+    earlier: dict[str, float] = field(default_factory=dict)  # the best outcome of the sites that had data from before
+
+    def of(self, site: str) -> list[Trial]:
+        """One site's trials in order."""
+        self.study.index(site)
+        return [trial for trial in self.trials if trial.site == site]
+
+    def best_so_far(self, site: str) -> Array:
+        """The best outcome after the initial trials and after each round, (rounds + 1,); NaN before a first success."""
+        is_minimised = self.directions[site] == "minimise"
+        pick = np.fmin if is_minimised else np.fmax
+        best = self.earlier.get(site, np.nan)
+        curve = [best]
+        for trial in self.of(site):
+            y = trial.y if trial.status == Status.COMPLETE and trial.y is not None else np.nan
+            best = float(pick(best, y))
+            if trial.round is None:
+                curve[0] = best
+            elif trial.status != Status.STOPPED:
+                curve.append(best)
+        return np.array(curve)
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """One flat dictionary per trial, designs in natural units."""
+        for trial in self.trials:
+            row: dict[str, Any] = {
+                "site": trial.site,
+                "trial": trial.number,
+                "round": trial.round,
+                "status": str(trial.status),
+            }
+            row["decision"] = None if trial.decision is None else str(trial.decision)
+            if trial.status != Status.PROPOSED:
+                row |= trial.design(self.study.space)
+            row |= {
+                "y": trial.y,
+                "sem": trial.sem,
+                "leader": trial.leader,
+                "explanation": trial.explain(self.study.sites),
+            }
+            yield row
+
+    def to_csv(self, file: TextIO) -> None:
+        """All rows, with a header."""
+        names = [
+            "site",
+            "trial",
+            "round",
+            "status",
+            "decision",
+            *self.study.space.names,
+            "y",
+            "sem",
+            "leader",
+            "explanation",
+        ]
+        writer = csv.DictWriter(file, names, restval="", lineterminator="\n")
+        writer.writeheader()
+        writer.writerows({k: "" if v is None else v for k, v in row.items()} for row in self.rows())
+
+    def to_frame(self) -> DataFrame:
+        """All rows as a pandas DataFrame."""
+        try:
+            import pandas
+        except ImportError:
+            raise CbocError(f"DataFrames need pandas, which is not installed; {installing('pandas')}.") from None
+        return pandas.DataFrame(list(self.rows()))
+
+
+def in_order(trials: Iterable[Trial]) -> tuple[Trial, ...]:
+    """By round, then site: initial trials first."""
+    return tuple(sorted(trials, key=lambda t: (-1 if t.round is None else t.round, t.site, t.number)))

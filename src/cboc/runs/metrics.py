@@ -1,0 +1,133 @@
+"""How well a search went: the Gap of Sec. 5, and what is read off its curve.
+
+A curve holds a value after the initial trials and after each round, (..., T + 1); several sites and seeds go in front.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from cboc.arrays import Array
+from cboc.runs.history import History
+
+EXACT = 1e-12  # relative: two values this close are the same
+
+
+def gap(best: ArrayLike, start: ArrayLike, optimum: ArrayLike) -> Array:
+    """G(t) = |y*(0) - y*(t)| / |y*(0) - y*|: 0 at the start, 1 at the optimum; 1 throughout if it started there."""
+    best = np.asarray(best, dtype=float)
+    start, optimum = np.asarray(start, dtype=float)[..., None], np.asarray(optimum, dtype=float)[..., None]
+    distance = np.abs(start - optimum)
+    is_there = distance <= EXACT * np.maximum(np.abs(optimum), EXACT)
+    return np.where(is_there, 1.0, np.abs(start - best) / np.where(is_there, 1.0, distance))
+
+
+def area(curve: ArrayLike) -> Array:
+    """The mean over the rounds 1 .. T: how good the search was all along."""
+    mean: Array = np.asarray(curve, dtype=float)[..., 1:].mean(axis=-1)
+    return mean
+
+
+def after(curve: ArrayLike, share: float) -> Array:
+    """The value when this share of the rounds is done; 1 is the end."""
+    curve = np.asarray(curve, dtype=float)
+    value: Array = curve[..., round(share * (curve.shape[-1] - 1))]
+    return value
+
+
+def rounds_to(curve: ArrayLike, level: ArrayLike) -> Array:
+    """The first round in which a rising curve is at the level; NaN if it never gets there."""
+    is_reached = np.asarray(curve, dtype=float) >= np.asarray(level, dtype=float)[..., None]
+    return np.where(is_reached.any(axis=-1), is_reached.argmax(axis=-1), np.nan)
+
+
+def lead(curve: ArrayLike, other: ArrayLike) -> tuple[Array, Array]:
+    """The rounds that a rising curve, and the other one itself, need to get where the other ends."""
+    end = np.asarray(other, dtype=float)[..., -1]
+    return rounds_to(curve, end), rounds_to(other, end)
+
+
+@dataclass(frozen=True)
+class Paired:
+    """A mean difference over seeds, and its standard error (NaN with one seed)."""
+
+    difference: float
+    error: float
+    seeds: int
+
+    @property
+    def margin(self) -> float:
+        """Half the width of the 95 % confidence interval."""
+        return _student(self.seeds) * self.error
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return self.difference - self.margin, self.difference + self.margin
+
+
+def paired(one: ArrayLike, other: ArrayLike) -> Paired:
+    """One minus the other, seed by seed."""
+    differences = np.asarray(one, dtype=float) - np.asarray(other, dtype=float)
+    return Paired(float(differences.mean()), float(standard_error(differences)), len(differences))
+
+
+def harm_rate(one: ArrayLike, other: ArrayLike, tolerance: float = 0.01) -> float:
+    """The share of sites that end worse than in the other by more than the tolerance."""
+    return float((np.asarray(one, dtype=float) < np.asarray(other, dtype=float) - tolerance).mean())
+
+
+def standard_error(values: ArrayLike) -> Array:
+    """Of the mean over the first axis; NaN where there is only one value."""
+    values = np.asarray(values, dtype=float)
+    if len(values) < 2:
+        return np.full(values.shape[1:], np.nan)
+    error: Array = values.std(axis=0, ddof=1) / np.sqrt(len(values))
+    return error
+
+
+def margin(values: ArrayLike) -> Array:
+    """Half the width of the 95 % confidence interval of the mean over the first axis; NaN where there is one value."""
+    values = np.asarray(values, dtype=float)
+    return _student(len(values)) * standard_error(values)
+
+
+def _student(count: int) -> float:
+    """t₀.₉₇₅ with n - 1 degrees of freedom: how many standard errors a 95 % interval reaches to either side."""
+    from scipy.special import stdtrit
+
+    return float(stdtrit(count - 1, 0.975)) if count > 1 else float("nan")
+
+
+def best_curves(histories: Sequence[History]) -> Array:
+    """The best outcome so far, (seeds, K, rounds + 1), as far as all histories go.
+
+    A site that has finished before the others keeps its best.
+    """
+    curves = [[history.best_so_far(site) for site in history.study.sites] for history in histories]
+    length = min(max(len(curve) for curve in of_seed) for of_seed in curves)
+    return np.array([[_fitted(curve, length) for curve in of_seed] for of_seed in curves])
+
+
+def _fitted(curve: Array, length: int) -> Array:
+    return np.append(curve, np.full(max(0, length - len(curve)), curve[-1]))[:length]
+
+
+def gap_curves(histories: Sequence[History], optima: Mapping[str, float]) -> Array:
+    """G(t) of every seed and site, (seeds, K, rounds + 1)."""
+    best = best_curves(histories)
+    return gap(best, best[..., 0], [optima[site] for site in histories[0].study.sites])
+
+
+def best_found(histories: Sequence[History]) -> dict[str, float]:
+    """The best outcome of each site in any of the histories: what to measure against where the optimum is unknown."""
+    found = best_curves(histories)[..., -1]
+    picks = {"minimise": np.nanmin, "maximise": np.nanmax}
+    first = histories[0]
+    return {
+        site: float(picks[first.directions[site]](found[:, k])) if np.isfinite(found[:, k]).any() else np.nan
+        for k, site in enumerate(first.study.sites)
+    }

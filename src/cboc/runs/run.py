@@ -1,0 +1,241 @@
+"""The directory of a run: what was run (run.json), and a journal for every seed, together and alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cboc.runs.workers import Report, run_all
+from cboc.data.dataset import Dataset, Direction
+from cboc.errors import CbocError
+from cboc.runs.history import History, in_order
+from cboc.storage.journal import read_journal
+from cboc.exchange.ledger import Ledger
+from cboc.problems.problem import Problem
+from cboc.site.site import Site
+from cboc.strategy.bayesian import named
+from cboc.exchange.study import Study
+from cboc.studyfile import StudyFile
+from cboc.studyfile.sources import Formula
+from cboc.site.trial import Trial
+from cboc.strategy.guide.guide import Guide
+
+RECORD = "run.json"
+TOGETHER, ALONE = "together", "alone"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A directory with a record."""
+
+    directory: Path
+
+    def journal(self, how: str, seed: int) -> Path:
+        """Where the trials of one simulation are."""
+        return self.directory / f"{how}-{seed}.jsonl"
+
+    @cached_property
+    def record(self) -> dict[str, Any]:
+        """What was run, as plain data."""
+        try:
+            record = json.loads((self.directory / RECORD).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise CbocError(
+                f"{self.directory} is not the directory of a run, it has no {RECORD}; see cboc simulate --help."
+            ) from None
+        except (OSError, ValueError) as error:
+            raise CbocError(
+                f"{self.directory / RECORD} cannot be read ({error}); start the run anew with --fresh."
+            ) from None
+        tables = ("study", "directions", "sources", "earlier", "earlier_designs")
+        if not isinstance(record, dict) or not all(isinstance(record.get(name), dict) for name in tables):
+            raise CbocError(f"{self.directory / RECORD} is not a record of a run; start the run anew with --fresh.")
+        return record
+
+    def seeds(self, how: str) -> list[int]:
+        """The seeds that were begun."""
+        begun = [path for path in _journals(self.directory) if path.stat().st_size > 0]
+        return sorted(int(path.stem.removeprefix(f"{how}-")) for path in begun if path.name.startswith(f"{how}-"))
+
+    def history(self, how: str, seed: int) -> History:
+        """One simulation, as far as it has come."""
+        path = self.journal(how, seed)
+        header, trials, _ = read_journal(path)
+        with _undamaged(path):
+            study = Study.from_agreement(header["study"])
+            directions = {site: header["directions"][site] for site in study.sites}
+            for trial in trials.values():
+                study.index(trial.site)
+        return History(study, directions, in_order(trials.values()), self.record["earlier"])
+
+    @property
+    def emptiness(self) -> CbocError:
+        """What to say where it has no trials: that it is no run, or has not come that far."""
+        _ = self.record
+        return CbocError(f"{self.directory} holds no trials yet; cboc simulate with --resume continues it.")
+
+    def histories(self, how: str) -> list[History]:
+        """All seeds of one way of working; of both ways only those that both have, so that they compare."""
+        others = self.seeds(ALONE if how == TOGETHER else TOGETHER)
+        return [self.history(how, seed) for seed in self.seeds(how) if not others or seed in others]
+
+    @cached_property
+    def study(self) -> Study:
+        record = self.record
+        with _undamaged(self.directory / RECORD):
+            return Study.from_agreement(record["study"])
+
+    def site(self, history: History, name: str, seed: int) -> Site:
+        """A site as it was at the end of one simulation."""
+        record, direction = self.record, history.directions[name]
+        with _undamaged(self.directory / RECORD):
+            return Site(
+                history.study,
+                name,
+                Ledger(history.study),
+                direction=direction,
+                data=_data(record["data"].get(name), history.study.space.dimension, direction),
+                initial=record["initial"],
+                strategy=named(record["surrogate"], record["utility"]),
+                guide=Guide(weight=record["guide"]),
+                seed=seed,
+                trials=history.of(name),
+            )
+
+    @cached_property
+    def problems(self) -> dict[str, Problem]:
+        """The test problems, of the sites that have one."""
+        record, space = self.record, self.study.space
+        with _undamaged(self.directory / RECORD):
+            return {
+                site: Formula(**source).noiseless(space, record["directions"][site])
+                for site, source in record["sources"].items()
+                if "problem" in source
+            }
+
+    @cached_property
+    def optima(self) -> dict[str, float] | None:
+        """y* of every site, or None if one is unknown."""
+        space = self.study.space
+        if set(self.problems) != set(self.study.sites) or not (space.is_box and space.is_continuous):
+            return None
+        optima = {site: problem.known_optimum for site, problem in self.problems.items()}
+        unknown = [site for site, optimum in optima.items() if optimum is None]
+        found = run_all(_optimum, [(self.directory, site) for site in unknown])  # a search, which takes a second
+        return {site: optimum for site, optimum in optima.items() if optimum is not None} | dict(
+            zip(unknown, found, strict=True)
+        )
+
+    def noiseless(self, history: History) -> History:
+        """Every outcome replaced by what the test problem says without its noise: what Gaps are about."""
+        return replace(history, trials=tuple(self._noiseless(trial) for trial in history.trials))
+
+    def _noiseless(self, trial: Trial) -> Trial:
+        if trial.y is None or trial.site not in self.problems:
+            return trial
+        return replace(trial, y=self.problems[trial.site](trial.design(self.study.space)))
+
+
+def _optimum(job: tuple[Path, str], _: Report) -> float:
+    directory, site = job
+    return Run(directory).problems[site].optimum
+
+
+def record_of(file: StudyFile) -> dict[str, Any]:
+    """All that the outcome of a run depends on, but the seeds, as plain data."""
+    return {
+        "study": file.study.agreement(),
+        "directions": dict(file.directions),
+        "sources": {site: source.to_row() for site, source in file.sources.items()},
+        "earlier": {site: data.best.y for site, data in file.data.items() if len(data)},
+        "earlier_designs": {
+            site: file.study.space.from_unit(data.best.x) for site, data in file.data.items() if len(data)
+        },
+        "data": {site: _rows(data) for site, data in file.data.items()},
+        "gate": file.gate.ratio,
+        "guide": file.guide.weight,
+        "initial": file.initial,
+        "stop_below": file.stop_below,
+        "surrogate": file.surrogate,
+        "utility": file.utility,
+    }
+
+
+def _rows(data: Dataset) -> dict[str, Any]:
+    """As plain data; an error that is unknown is None."""
+    sem = [None if isnan(value) else value for value in data.sem.tolist()]
+    return {"X": data.X.tolist(), "y": data.y.tolist(), "sem": sem, "failures": data.failures.tolist()}
+
+
+def _data(rows: dict[str, Any] | None, dimension: int, direction: Direction) -> Dataset | None:
+    if rows is None:
+        return None
+    X, failures = (np.array(rows[name], dtype=float).reshape(-1, dimension) for name in ("X", "failures"))
+    return Dataset(X, rows["y"], sem=np.array(rows["sem"], dtype=float), failures=failures, direction=direction)
+
+
+def begin(directory: Path, file: StudyFile, *, is_resumed: bool, is_fresh: bool) -> Run:
+    """Make the directory ready: new, continued or emptied, as asked for."""
+    if directory.exists() and not directory.is_dir():
+        raise CbocError(f"{directory} is a file, but a run needs a directory; choose another --out.")
+    record = record_of(file)
+    run = Run(directory)
+    if directory.is_dir() and any(directory.iterdir()):
+        _check_ours(directory)
+        if is_fresh:
+            _clear(directory)
+        elif not is_resumed:
+            raise CbocError(f"{directory} exists already; --resume continues it, --fresh starts it anew.")
+        elif (directory / RECORD).exists():
+            _check_same(run, record)
+            return run
+    directory.mkdir(parents=True, exist_ok=True)
+    unfinished = directory / f"{RECORD}.part"  # a kill leaves either no record or a whole one
+    unfinished.write_text(json.dumps(record, indent=1), encoding="utf-8")
+    unfinished.replace(directory / RECORD)
+    return run
+
+
+def _journals(directory: Path) -> list[Path]:
+    """The files that are ours; somebody's notes may lie beside them."""
+    ours = re.compile(rf"({TOGETHER}|{ALONE})-(0|[1-9][0-9]*)\.jsonl")
+    return [path for path in directory.glob("*.jsonl") if ours.fullmatch(path.name) and path.is_file()]
+
+
+def _check_ours(directory: Path) -> None:
+    if not any((directory / name).exists() for name in (RECORD, f"{RECORD}.part")):
+        raise CbocError(f"{directory} holds other files, not a run; choose another --out.")
+
+
+def _clear(directory: Path) -> None:
+    for path in [*_journals(directory), directory / RECORD]:
+        path.unlink(missing_ok=True)
+
+
+def _check_same(run: Run, record: dict[str, Any]) -> None:
+    now = json.loads(json.dumps(record))
+    changed = [key for key in now["study"] if now["study"][key] != run.record["study"].get(key)]
+    changed += [key for key in now if key != "study" and now[key] != run.record.get(key)]
+    if changed:
+        raise CbocError(
+            f"{run.directory} was begun with another study file (it differs in: {', '.join(changed)}); "
+            "change that back, choose another --out, or start anew with --fresh."
+        )
+
+
+@contextmanager
+def _undamaged(path: Path) -> Iterator[None]:
+    """What this program wrote, it can read; so a value that is missing or of another kind is damage."""
+    try:
+        yield
+    except (KeyError, TypeError, AttributeError, ValueError):
+        raise CbocError(f"{path} is damaged; restore it, or start the run anew with --fresh.") from None

@@ -1,0 +1,21 @@
+"""What a search climbs: a function over the unit cube, with its gradient and places to begin."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from cboc.arrays import Array
+
+
+class Landscape(Protocol):
+    """A function over the unit cube. All methods take a matrix of designs (n, D)."""
+
+    @property
+    def anchors(self) -> Array:
+        """Designs worth searching around, best first (a, D); may be empty."""
+
+    def __call__(self, X: Array) -> Array:
+        """The values (n,) to be maximised, on whatever scale is easy to climb."""
+
+    def with_gradient(self, X: Array) -> tuple[Array, Array]:
+        """Values (n,) and gradients (n, D)."""

@@ -1,0 +1,8 @@
+"""How a site behaves: it asks for a design, and tells what came of it.
+
+site.py       one participant of a study: ask, tell, fail, abandon
+trial.py      one experiment, from proposal to result
+logbook.py    all trials of a site, and the data they leave
+worksheet.py  trials as a sheet of paper, and back
+polling.py    how often to ask while others are awaited
+"""

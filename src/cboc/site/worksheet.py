@@ -1,0 +1,144 @@
+"""The sheet on the bench: designs to run, as CSV; a person fills in what came out, and `cboc tell` reads it.
+
+trial,temperature,solvent,y,sem,status
+7,62.5,water,,,
+
+y is the outcome and sem its standard error, if known. A line without an outcome has not been run yet, unless its status
+says failed or abandoned. Where a design was changed by hand, the changed one is what was run.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cboc.data.tables import place_design, read_design, read_number, read_texts
+from cboc.errors import CbocError, at, did_you_mean
+from cboc.site.site import Site
+from cboc.site.trial import Status, Trial
+from cboc.space.space import Space
+
+OUTCOME = ("y", "sem", "status")
+MOST_DIGITS = 9  # of a trial's number
+SAME = 1e-6  # of a parameter's range: a spreadsheet may round so much
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One filled-in line."""
+
+    place: str
+    trial: int
+    x: tuple[float, ...]  # in the unit cube
+    design: dict[str, Any]  # as it is written
+    y: float | None
+    sem: float | None
+    status: Status
+
+
+def write(trials: Sequence[Trial], space: Space) -> str:
+    """The sheet for these trials, with nothing filled in."""
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(["trial", *space.names, *OUTCOME])
+    for trial in trials:
+        writer.writerow([trial.number, *trial.design(space).values(), *("" for _ in OUTCOME)])
+    return file.getvalue()
+
+
+def read(path: str | PathLike[str], space: Space) -> list[Entry]:
+    """The lines that have been filled in. Two for one trial say the same, or it is not clear which is meant."""
+    lines = read_texts(path, ("trial", *space.names, "y"), OUTCOME[1:])
+    found: dict[int, Entry] = {}
+    for place, texts in lines:
+        if texts["y"] or texts.get("status"):
+            entry = _entry(place, texts, space)
+            before = found.setdefault(entry.trial, entry)
+            if replace(before, place=place) != entry:
+                raise CbocError(f"{place}: trial {entry.trial} is in {before.place} too, otherwise; leave one of them.")
+    return list(found.values())
+
+
+def _entry(place: str, texts: dict[str, str], space: Space) -> Entry:
+    with at(f"{place}, column trial"):
+        if not texts["trial"].isdecimal() or len(texts["trial"]) > MOST_DIGITS:
+            raise CbocError(f"expected a trial's number, but '{texts['trial'][:20]}' came.")
+    with at(f"{place}, column status"):
+        status = _status(texts)
+    values: dict[str, float | None] = {"y": None, "sem": None}
+    for name in values:
+        with at(f"{place}, column {name}"):
+            values[name] = read_number(texts[name]) if texts.get(name) else None
+    design = read_design(texts, space, place)
+    x = tuple(place_design(design, space, place).tolist())
+    return Entry(place, int(texts["trial"]), x, design, values["y"], values["sem"], status)
+
+
+def _status(texts: dict[str, str]) -> Status:
+    said = (texts.get("status") or "complete").lower()
+    if said not in (Status.COMPLETE, Status.FAILED, Status.ABANDONED):
+        known = (Status.COMPLETE, Status.FAILED, Status.ABANDONED)
+        raise CbocError(f"unknown status '{said}'; {did_you_mean(said, known)}")
+    if (said == Status.COMPLETE) != bool(texts["y"]):
+        raise CbocError(f"'{said}' does not go with the outcome '{texts['y']}'; mend one of them.")
+    return Status(said)
+
+
+def enter_all(site: Site, entries: Sequence[Entry]) -> None:
+    """Tell a site what all lines say, or, where one of them is refused, nothing."""
+    twin = site.twin()
+    try:
+        for entry in entries:
+            enter(twin, entry)
+    except CbocError as error:
+        raise CbocError(f"{error} Nothing of the sheet was told.") from None
+    for entry in entries:
+        enter(site, entry)
+
+
+def enter(site: Site, entry: Entry) -> Trial:
+    """Tell a site what a line says; once more is fine."""
+    with at(entry.place):
+        trial = site.trial(entry.trial)
+        if entry.status == Status.ABANDONED:
+            return site.abandon(trial)
+        is_as_asked = trial.proposed is not None and bool(np.all(np.abs(np.array(entry.x) - trial.x) <= SAME))
+        ran = None if is_as_asked else entry.design
+        if entry.status == Status.FAILED:
+            return site.fail(trial, ran=ran)
+        outcome = entry.y if entry.sem is None else (entry.y, entry.sem)
+        return site.tell(trial, outcome, ran=ran)  # type: ignore[arg-type]
+
+
+def is_told(path: str | PathLike[str], site: Site) -> bool:
+    """Whether the site knows all that somebody has written into this file: it may be written anew then."""
+    many = _filled_in(path)
+    if not many:
+        return True
+    try:
+        entries, twin = read(path, site.study.space), site.twin()
+        return len(entries) == many and all(enter(twin, entry) == site.trials[entry.trial] for entry in entries)
+    except CbocError:
+        return False
+
+
+def _filled_in(path: str | PathLike[str]) -> int:
+    """How many lines somebody has written into. Read loosely: a sheet with a mistake in it is somebody's work, too."""
+    file = Path(path)
+    text = file.read_bytes().decode("utf-8-sig", errors="replace") if file.is_file() else ""
+    for delimiter in ",;\t":
+        try:
+            header, *lines = csv.reader(text.splitlines() or [""], delimiter=delimiter)
+        except csv.Error:
+            continue
+        places = [place for place, name in enumerate(header) if name.strip() in OUTCOME]
+        if "trial" in map(str.strip, header) and places:
+            return sum(any(cell.strip() for place, cell in enumerate(line) if place in places) for line in lines)
+    return 0

@@ -1,0 +1,170 @@
+"""A site's own page: see the next design, enter its result.
+
+uvicorn.run(create_page("lab-b.db"), host="127.0.0.1")
+
+The page listens on this computer only; whoever starts it says so, and shows http://127.0.0.1:PORT/?secret=..., where
+the secret is `page.state.secret`. Nothing leaves but what `cboc.join` sends.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from secrets import token_urlsafe
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Depends, FastAPI, Request, Response
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
+from jinja2 import Environment
+
+from cboc.errors import CbocError
+from cboc.site.site import Site
+from cboc.site.trial import Trial
+from cboc.sitepage import formatting, history, outbox
+from cboc.sitepage.access import Door
+from cboc.sitepage.form import RAN, Fields, Mistyped, read_entry
+from cboc.sitepage.session import Bench, Stage
+from cboc.space.parameters import Choice
+from cboc.web.layout import add_look, templates
+
+Show = Callable[..., Response]
+LONGEST_NUMBER = 9  # digits of a trial's
+
+
+async def form_of(request: Request) -> Fields:
+    """The fields of the form that came."""
+    return {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
+
+
+Form = Annotated[Fields, Depends(form_of)]
+
+
+def create_page(storage: str | Path, *, secret: str | None = None, **options: Any) -> FastAPI:
+    """The page of the site whose file this is, which has joined a study. `options` are those of `cboc.join`."""
+    bench, environment = Bench(storage, **options), _environment()
+    bench.open()  # complains now rather than later
+    app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
+    app.state.secret = token_urlsafe(32) if secret is None else secret
+    app.add_middleware(Door, secret=app.state.secret)
+    add_look(app)
+
+    def show(template: str, status: int = 200, **values: Any) -> Response:
+        return HTMLResponse(environment.get_template(template).render(**values), status)
+
+    app.include_router(_views(bench, show))
+    app.include_router(_forms(bench, show))
+    app.add_exception_handler(CbocError, lambda _, error: show("trouble.html", 409, error=error))
+    app.add_exception_handler(400, lambda *_: show("trouble.html", 400, error="this is no form of ours."))
+    app.add_exception_handler(404, lambda *_: show("trouble.html", 404, error="there is no such page here."))
+    app.add_exception_handler(405, lambda *_: RedirectResponse("/", 303))  # the address of a form, typed
+    return app
+
+
+def _views(bench: Bench, show: Show) -> APIRouter:
+    router = APIRouter()
+
+    @router.get("/")
+    def page() -> Response:
+        return show("page.html", **_seen(bench, bench.open()))
+
+    @router.get("/advice")
+    def advice() -> Response:
+        bench.advise()
+        return RedirectResponse("/", 303)
+
+    @router.get("/charts/history")
+    def chart() -> Response:
+        return JSONResponse(history.picture(bench.open()))
+
+    @router.get("/sent")
+    def messages() -> Response:
+        site = bench.open()
+        return show("sent.html", site=site, lines=outbox.lines(bench.file.sent(), site.study.space))
+
+    return router
+
+
+def _forms(bench: Bench, show: Show) -> APIRouter:
+    """Every form says which trial it is about, and leads back to the page: sent twice, it counts once."""
+    router = APIRouter()
+
+    def entered(fields: Fields, act: Callable[[Site, Trial], object]) -> Response:
+        """Do this to the form's trial; after a mistake the form is back, with all that was typed."""
+        site = bench.open()
+        try:
+            act(site, site.trial(_number(fields)))
+        except CbocError as error:
+            status = 422 if isinstance(error, Mistyped) else 409
+            return show("page.html", status, **_seen(bench, bench.open(), str(error), fields))
+        return RedirectResponse("/", 303)
+
+    @router.post("/ask")
+    def ask(fields: Form) -> Response:
+        bench.ask(at_once="at_once" in fields)
+        return RedirectResponse("/", 303)
+
+    @router.post("/alone")
+    def alone(fields: Form) -> Response:
+        bench.go_on_alone(_number(fields))
+        return RedirectResponse("/", 303)
+
+    @router.post("/result")
+    def result(fields: Form) -> Response:
+        def tell(site: Site, trial: Trial) -> None:
+            entry = read_entry(fields, site.study.space, trial.design(site.study.space))
+            site.tell(trial, entry.outcome, ran=entry.ran)
+
+        return entered(fields, tell)
+
+    @router.post("/failed")
+    def failed(fields: Form) -> Response:
+        return entered(fields, lambda site, trial: site.fail(trial, fields.get("reason", "").strip()))
+
+    @router.post("/abandon")
+    def abandon(fields: Form) -> Response:
+        return entered(fields, lambda site, trial: site.abandon(trial))
+
+    return router
+
+
+def _number(fields: Fields) -> int:
+    text = fields.get("trial", "")
+    if not text.isdecimal() or len(text) > LONGEST_NUMBER:
+        raise CbocError(f"a form is about a trial, by its number; {text[:20]!r} came. Open the page again.")
+    return int(text)
+
+
+def _seen(bench: Bench, site: Site, error: str = "", typed: Fields | None = None) -> dict[str, Any]:
+    """What the page is made of. What was typed is shown in the form of its own trial and in no other."""
+    news, trial, typed = bench.news(site), site.open_trial, typed or {}
+    is_here = typed.get("trial") == str(news.number) and news.stage == Stage.RUN
+    return {
+        "site": site,
+        "study": site.study,
+        "space": site.study.space,
+        "news": news,
+        "trial": trial,
+        "error": error,
+        "is_here": is_here,  # the error belongs to the form that is shown
+        "typed": typed if is_here else {},
+        "is_settled": bench.is_settled,
+        "history": history.past(site),
+        "version": history.version(site),
+        "advice": bench.advice(site),
+        "messages": bench.file.sent_count(),
+        "now": time.time(),
+    }
+
+
+def _environment() -> Environment:
+    environment = templates(Path(__file__).parent / "templates")
+    environment.globals |= {"RAN": RAN, "kind": history.kind}
+    environment.filters |= {
+        "shown": formatting.shown,
+        "allowed": formatting.allowed,
+        "outcome": formatting.outcome,
+        "moment": outbox.moment,
+    }
+    environment.tests["choice"] = lambda parameter: isinstance(parameter, Choice)
+    return environment

@@ -1,0 +1,76 @@
+"""What somebody typed into the form, as an outcome and a design."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cboc.data.numbers import pointed, read_number
+from cboc.errors import CbocError, at
+from cboc.sitepage.formatting import shown
+from cboc.space.parameters import Choice, Parameter
+from cboc.space.space import Space
+
+RAN = "ran."  # before a parameter's name: the field that says what was really run
+
+Fields = Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A result: the outcome, and the design if another one was run."""
+
+    outcome: float | tuple[float, float]
+    ran: dict[str, Any] | None
+
+
+class Mistyped(CbocError):
+    """What came is not what the field is for."""
+
+
+def read_entry(fields: Fields, space: Space, design: Mapping[str, Any]) -> Entry:
+    """The result of a trial whose design is this."""
+    try:
+        return _entry(fields, space, design)
+    except CbocError as error:
+        raise Mistyped(str(error)) from None
+
+
+def _entry(fields: Fields, space: Space, design: Mapping[str, Any]) -> Entry:
+    mean = _number("the outcome", fields.get("y", ""))
+    sem = fields.get("sem", "").strip()
+    if not sem:
+        return Entry(mean, _ran(fields, space, design))
+    error = _number("the standard error", sem)
+    if error < 0:
+        raise CbocError(f"the standard error is not negative; {sem!r} came. Leave it empty if it is not known.")
+    return Entry((mean, error), _ran(fields, space, design))
+
+
+def _ran(fields: Fields, space: Space, design: Mapping[str, Any]) -> dict[str, Any] | None:
+    if "other" not in fields:
+        return None
+    ran = {name: _value(name, p, fields.get(RAN + name, ""), design[name]) for name, p in space.parameters.items()}
+    space.to_unit(ran)  # complains about bounds and constraints
+    return ran
+
+
+def _value(name: str, parameter: Parameter, text: str, designed: Any) -> Any:
+    """A field that was left as it was means the design's value, with all its digits."""
+    if text.strip() == shown(parameter, designed):
+        return designed
+    with at(name):
+        if not text.strip():
+            raise CbocError("expected a value, but the field is empty.")
+        return parameter.read(text.strip() if isinstance(parameter, Choice) else pointed(text))
+
+
+def _number(what: str, text: str) -> float:
+    if not text.strip():
+        raise CbocError(f"{what} is missing; write a number such as 0.25, or say that the experiment failed.")
+    with at(what):
+        number = read_number(text)
+    if number is None:
+        raise CbocError(f"{what} is a number such as 0.25; {text.strip()!r} is none.")
+    return number

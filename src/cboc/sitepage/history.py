@@ -1,0 +1,92 @@
+"""The site's own trials: of which kind each is, and all of them as a picture (an ECharts option, plain data).
+
+Colours are the style sheet's, in the order of the series; a kind has a colour and a shape. Tooltips are drawn, not
+written as HTML.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from hashlib import sha256
+from typing import Any
+
+from cboc.site.site import Site
+from cboc.site.trial import Decision, Status, Trial
+from cboc.sitepage.formatting import outcome
+
+Option = dict[str, Any]
+CROSS = "path://M0,2 L2,0 L5,3 L8,0 L10,2 L7,5 L10,8 L8,10 L5,7 L2,10 L0,8 L3,5 Z"
+SHAPES = ("triangle", "diamond", "circle", "none", CROSS)
+
+
+class Kind(StrEnum):
+    """Where a design came from, and whether it worked. In the order of the colours."""
+
+    SHARED = "shared"
+    OWN = "own"
+    INITIAL = "initial"
+    BEST = "best so far"
+    FAILED = "failed"
+    ABANDONED = "abandoned"
+
+
+def kind(trial: Trial) -> Kind:
+    if trial.status in (Status.FAILED, Status.ABANDONED):
+        return Kind(trial.status)
+    if trial.decision == Decision.INITIAL:
+        return Kind.INITIAL
+    return Kind.SHARED if trial.is_shared else Kind.OWN
+
+
+def past(site: Site) -> list[Trial]:
+    """What has been run or given up, the latest first."""
+    over = (Status.COMPLETE, Status.FAILED, Status.ABANDONED)
+    return [trial for trial in reversed(site.trials) if trial.status in over]
+
+
+def version(site: Site) -> str:
+    """Changes with the trials."""
+    return sha256(repr(site.trials).encode()).hexdigest()[:12]
+
+
+def picture(site: Site) -> Option:
+    """Outcome against the number of the trial; failed trials lie on the ground."""
+    points: dict[Kind, list[Option]] = {name: [] for name in Kind}
+    best = site.data.best.y if len(site.data) else None
+    for trial in reversed(past(site)):
+        y = 0.0 if trial.y is None else trial.y
+        said = outcome(y) if trial.status == Status.COMPLETE else str(trial.status)
+        points[kind(trial)].append({"name": f"trial {trial.number}: {said}", "value": [trial.number, y]})
+        if trial.status == Status.COMPLETE:
+            better = max if site.direction == "maximise" else min
+            best = y if best is None else better(best, y)
+        if best is not None:
+            points[Kind.BEST].append({"name": f"best so far: {outcome(best)}", "value": [trial.number, best]})
+    return {
+        "animation": False,
+        "grid": {
+            "left": 4,
+            "right": 16,
+            "top": 12,
+            "bottom": 4,
+            "outerBoundsMode": "same",
+            "outerBoundsContain": "all",
+        },
+        "tooltip": {"renderMode": "richText", "formatter": "{b}"},
+        "xAxis": {"type": "category", "data": list(range(len(site.trials)))},
+        "yAxis": [{"type": "value", "scale": True}, {"type": "value", "show": False, "min": 0, "max": 1}],
+        "series": [_series(name, shape, points[name]) for name, shape in zip(Kind, SHAPES, strict=False)],
+    }
+
+
+def _series(name: Kind, shape: str, points: list[Option]) -> Option:
+    if name == Kind.BEST:
+        return {"type": "line", "name": name, "data": points, "step": "end", "symbol": shape, "z": 1}
+    return {
+        "type": "scatter",
+        "name": name,
+        "data": points,
+        "symbol": shape,
+        "symbolSize": 11,
+        "yAxisIndex": int(name == Kind.FAILED),
+    }

@@ -1,0 +1,155 @@
+"""The site behind the page. It is opened anew from its file for every request: others may have changed the file.
+
+What asking the coordinator has brought is remembered here, so that a page is shown without asking again; however many
+windows are open, the coordinator hears from this site once in a while.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from threading import Lock
+from typing import Any, cast
+
+from cboc.advice.advice import Advice, advise
+from cboc.errors import CbocError
+from cboc.exchange.ledger import Unreachable
+from cboc.exchange.rest import Rest
+from cboc.joining import join
+from cboc.site.polling import open_round, pause
+from cboc.site.site import Finished, Site, Taken, Waiting
+from cboc.site.trial import Status, Trial
+from cboc.storage.sitefile import SiteFile
+
+LOG = logging.getLogger(__name__)
+PATIENCE = 3.0  # seconds, after which the coordinator counts as out of reach
+LONGEST_PAUSE = 30.0  # seconds between two messages: somebody may be looking
+
+
+class Stage(StrEnum):
+    """Where the site stands, as its page sees it."""
+
+    RUN = "run"  # there is a design to run
+    THINKING = "thinking"
+    WAITING = "waiting"  # for the others
+    UNREACHABLE = "unreachable"
+    REFUSED = "refused"
+    FINISHED = "finished"
+
+
+@dataclass(frozen=True)
+class News:
+    """What asking for trial `number` has brought, other than a design."""
+
+    number: int
+    stage: Stage
+    sentence: str = ""
+    missing: tuple[str, ...] = ()  # who has not proposed yet
+    closes_at: float | None = None  # without them, in seconds since 1970
+
+
+class Bench:
+    """One site's file. `options` are those of `cboc.join`."""
+
+    def __init__(self, storage: str | Path, clock: Callable[[], float] = time.monotonic, **options: Any) -> None:
+        self._storage, self._clock, self._options = storage, clock, {"patience": PATIENCE} | options
+        self._lock = Lock()  # of those who think
+        self._news: News | None = None
+        self._since = self._due = -float("inf")  # the news; when to ask again
+        self._advice: tuple[tuple[Trial, ...], Advice] | None = None
+
+    def open(self, *, is_alone: bool = False) -> Site:
+        return join(storage=self._storage, **(self._options | {"goes_on_alone": is_alone}))
+
+    @property
+    def file(self) -> SiteFile:
+        return SiteFile(self._storage)
+
+    def news(self, site: Site) -> News:
+        """Where the site stands, as far as it is known without asking."""
+        number, trial = _upcoming(site), site.open_trial
+        if trial is not None and trial.status == Status.PENDING:
+            return News(number, Stage.RUN)
+        known = self._news
+        if known is not None and known.number == number and site.is_finished == (known.stage == Stage.FINISHED):
+            return known
+        return News(number, Stage.FINISHED if site.is_finished else Stage.THINKING)
+
+    @property
+    def is_settled(self) -> bool:
+        """Has the coordinator been told that the site has finished?"""
+        return self._news is not None and self._news.stage == Stage.FINISHED
+
+    def ask(self, *, at_once: bool = False) -> None:
+        """Think about the next design and hand it in, unless that was asked a moment ago."""
+        with self._lock:
+            if at_once or self._clock() >= self._due:
+                self._ask(self.open())
+
+    def go_on_alone(self, number: int) -> None:
+        """Run the own proposal of this trial, if nobody answers still."""
+        with self._lock:
+            site = self.open(is_alone=True)
+            if number == _upcoming(site):
+                self._ask(site)
+
+    def _ask(self, site: Site) -> None:
+        before, now = self._news, self._clock()
+        self._news = self._learned(site)
+        if self._news is None:
+            self._due = now
+        else:
+            if before is None or (before.number, before.stage) != (self._news.number, self._news.stage):
+                self._since = now
+            self._due = self._clock() + pause(now - self._since, LONGEST_PAUSE)
+
+    def _learned(self, site: Site) -> News | None:
+        """None: there is a design to run."""
+        network = cast(Rest, site.network)
+        try:
+            sentence = self._said(_upcoming(site))
+            standing = None if site.goes_on_alone else open_round(site)
+            if standing is None:
+                try:
+                    site.ask()
+                    return None
+                except Waiting as waiting:
+                    sentence = str(waiting) if isinstance(waiting, Taken) else ""
+                standing = network.standing()
+        except Finished as finished:
+            return News(_upcoming(site), Stage.FINISHED, str(finished))
+        except Unreachable as unreachable:
+            return News(_upcoming(site), Stage.UNREACHABLE, str(unreachable))
+        except CbocError as refusal:
+            return News(_upcoming(site), Stage.REFUSED, str(refusal))
+        except Exception as error:  # of a strategy of the user's own, or of the file: the page has to say it
+            LOG.exception("asking for the next design failed")
+            return News(_upcoming(site), Stage.REFUSED, f"it failed with {type(error).__name__}: {error}")
+        missing = tuple(name for name in standing["missing"] if name != site.name)
+        return News(_upcoming(site), Stage.WAITING, sentence, missing, standing["closes_at"])
+
+    def _said(self, number: int) -> str:
+        """What the site has heard about this trial while it waits."""
+        known = self._news
+        is_known = known is not None and (known.number, known.stage) == (number, Stage.WAITING)
+        return cast(News, known).sentence if is_known else ""
+
+    def advice(self, site: Site) -> Advice | None:
+        """What was thought about these trials, if it was."""
+        known = self._advice
+        return known[1] if known is not None and known[0] == tuple(site.trials) else None
+
+    def advise(self) -> None:
+        with self._lock:
+            site = self.open()
+            if self.advice(site) is None:
+                self._advice = (tuple(site.trials), advise(site))
+
+
+def _upcoming(site: Site) -> int:
+    trial = site.open_trial
+    return len(site.trials) if trial is None else trial.number

@@ -1,0 +1,9 @@
+"""What can be run: named parameters, linear constraints, and the unit cube that stands for them.
+
+space.py        a space of designs: to the unit cube and back, sampling, projecting
+parameters.py   Float, Int and Choice
+constraints.py  linear constraints as people write them
+polytope.py     the part of the cube that constraints leave
+sampling.py     uniform samples of a polytope
+sobol.py        points that fill the cube evenly
+"""

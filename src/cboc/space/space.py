@@ -1,0 +1,346 @@
+"""The space of designs: named parameters, linear constraints, and the unit cube in which designs are mixed.
+
+A design is a dictionary of natural values, {"T": 65.0, "solvent": "water"}; x is the same design as a vector of the
+unit cube. Mixing happens in the cube and may leave the feasible set (half a solvent, 2.4 cycles); `project` leads back.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from types import MappingProxyType
+from typing import Any, Literal, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from cboc.arrays import Array
+from cboc.errors import CbocError, did_you_mean
+from cboc.space.constraints import Linear, parse
+from cboc.space.parameters import TOLERANCE, Choice, Float, Int, Parameter, as_parameter, to_fields, winner
+from cboc.space.polytope import Polytope
+from cboc.space.sampling import Sampler
+from cboc.space.sobol import sobol
+
+METHODS = ("sobol", "uniform")
+_Result = TypeVar("_Result")
+
+
+@dataclass(frozen=True, init=False, eq=False, repr=False)
+class Space:
+    """Named parameters, {"T": Float(20, 90)} or in short {"T": (20, 90)}, and constraints such as "a + b <= 1"."""
+
+    parameters: Mapping[str, Parameter]
+    constraints: tuple[str, ...]
+
+    def __init__(
+        self,
+        parameters: Mapping[str, Parameter | Sequence[Any] | Mapping[str, Any]],
+        constraints: Sequence[str] = (),
+    ) -> None:
+        if isinstance(constraints, str):
+            raise CbocError(f"constraints are a list of strings, but a string came; write [{constraints!r}].")
+        object.__setattr__(self, "parameters", MappingProxyType(_named_parameters(parameters)))
+        object.__setattr__(self, "constraints", tuple(constraints))
+        if self._polytope is not None:
+            _check_feasible(self._polytope, self.constraints)
+
+    # The order of parameters is the order of coordinates, so spaces that differ in it are different.
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Space) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+    @property
+    def _key(self) -> tuple[Any, ...]:
+        return tuple(self.parameters.items()), self.constraints
+
+    def __repr__(self) -> str:
+        return f"Space({dict(self.parameters)!r}, constraints={list(self.constraints)!r})"
+
+    def __reduce__(self) -> tuple[type[Space], tuple[dict[str, Parameter], tuple[str, ...]]]:
+        return Space, (dict(self.parameters), self.constraints)  # a read-only mapping cannot be pickled
+
+    # The unit cube
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """Names of the parameters."""
+        return tuple(self.parameters)
+
+    @cached_property
+    def dimension(self) -> int:
+        """Number of unit coordinates: one per number, one per option of a choice."""
+        return sum(parameter.size for parameter in self.parameters.values())
+
+    @cached_property
+    def coordinates(self) -> tuple[str, ...]:
+        """Labels of the unit coordinates: 'T', 'solvent=water'."""
+        labels: list[str] = []
+        for name, parameter in self.parameters.items():
+            labels += [f"{name}={option}" for option in parameter.options] if isinstance(parameter, Choice) else [name]
+        return tuple(labels)
+
+    @cached_property
+    def widths(self) -> Array:  # (D,)
+        """Natural width of every unit coordinate: high - low, log10(high / low) on a log scale, 1 for an option."""
+        widths = [np.ones(p.size) if isinstance(p, Choice) else np.array([p.width]) for p in self.parameters.values()]
+        return _read_only(np.concatenate(widths))
+
+    @cached_property
+    def grid(self) -> tuple[Array | None, ...]:  # D of them
+        """Levels of every unit coordinate that has a step; None for the others."""
+        grids: list[Array | None] = []
+        for parameter in self.parameters.values():
+            grids += [None] * parameter.size if isinstance(parameter, Choice) else [parameter.grid]
+        return tuple(grids)
+
+    @cached_property
+    def blocks(self) -> tuple[slice, ...]:
+        """The one-hot coordinates of every choice."""
+        return tuple(self._slices[name] for name, p in self.parameters.items() if isinstance(p, Choice))
+
+    @cached_property
+    def linear(self) -> tuple[Array, Array, Array, Array]:  # (m, D), (m,), (k, D), (k,)
+        """A, b, E, e with A x <= b and E x = e, rows of unit norm: the constraints in the unit cube."""
+        rows = {"<=": [np.empty((0, self.dimension + 1))], "==": [np.empty((0, self.dimension + 1))]}
+        for constraint in self._constraints:
+            row, bound, norm = self._unit_row(constraint)
+            rows[constraint.relation].append(np.append(row, bound)[None] / norm)
+        below, equal = (_read_only(np.vstack(group)) for group in rows.values())
+        return below[:, :-1], below[:, -1], equal[:, :-1], equal[:, -1]
+
+    @cached_property
+    def is_continuous(self) -> bool:
+        """No grids and no choices?"""
+        return not self.blocks and all(levels is None for levels in self.grid)
+
+    @cached_property
+    def is_box(self) -> bool:
+        """No constraints?"""
+        return not self.constraints
+
+    # Designs to vectors and back
+
+    def to_unit(self, design: Mapping[str, Any]) -> Array:  # (D,)
+        """The vector of a design, which must be feasible."""
+        for name in design:
+            if name not in self.parameters:
+                raise CbocError(f"unknown parameter '{name}'; {did_you_mean(str(name), self.names)}")
+        for name in self.names:
+            if name not in design:
+                raise CbocError(f"the design lacks parameter '{name}'; it needs {', '.join(self.names)}.")
+        x = np.concatenate([_about(name, p.to_unit, design[name]) for name, p in self.parameters.items()])
+        for constraint in self._constraints:
+            row, bound, norm = self._unit_row(constraint)
+            excess = abs(row @ x - bound) if constraint.relation == "==" else row @ x - bound
+            if excess > TOLERANCE * norm:
+                values = ", ".join(f"{name} = {design[name]}" for name in constraint.coefficients)
+                raise CbocError(f"{values} violates the constraint '{constraint.text}' by {excess:.6g}.")
+        return x
+
+    def from_unit(self, x: ArrayLike) -> dict[str, Any]:
+        """The design of a vector of the cube: numbers on their nearest level, the option with the largest coordinate.
+
+        Constraints are not looked at; `project` first if the vector is a mix.
+        """
+        inside = self._inside(self._vector(x)[None])[0]
+        return {name: p.from_unit(inside[self._slices[name]]) for name, p in self.parameters.items()}
+
+    def array_from_unit(self, X: ArrayLike) -> Array:  # (n, D) -> (n, d)
+        """Natural values of many vectors at once, for a space of numbers only."""
+        X = np.asarray(X, dtype=float)
+        if self.blocks:
+            choice = next(name for name, p in self.parameters.items() if isinstance(p, Choice))
+            raise CbocError(
+                f"array_from_unit is for numbers only, but '{choice}' is a Choice; use from_unit row by row."
+            )
+        if X.ndim != 2 or X.shape[1] != self.dimension:
+            raise CbocError(f"expected an array of shape (n, {self.dimension}), but {X.shape} came.")
+        inside = self._inside(X)
+        return np.stack([p.natural(u) for p, u in zip(self._numbers.values(), inside.T, strict=True)], axis=1)
+
+    # The feasible set
+
+    def contains(self, x: ArrayLike, tolerance: float = TOLERANCE) -> bool:
+        """Is x feasible: in the cube, on the grids, one option per choice, constraints satisfied?"""
+        vector = self._vector(x)
+        if not (abs(vector - self._snapped(vector)) <= tolerance).all():
+            return False
+        return self._polytope is None or bool(self._polytope.satisfies(vector[self._coupled], tolerance))
+
+    def project(self, x: ArrayLike) -> Array:  # (D,)
+        """The feasible point nearest to any vector; a choice goes to its largest coordinate, the first one on ties."""
+        vector = self._vector(x)
+        if not np.isfinite(vector).all():
+            raise CbocError(f"only finite vectors can be projected, but {vector.tolist()} came.")
+        nearest = self._snapped(vector)
+        if self._polytope is not None:  # a coordinate that is in no constraint has its nearest value already
+            nearest[self._coupled] = self._polytope.nearest(vector[self._coupled])
+        return nearest
+
+    def sample(
+        self, n: int, rng: np.random.Generator, method: Literal["sobol", "uniform"] = "sobol"
+    ) -> Array:  # (n, D)
+        """n feasible points, uniform: a shifted Sobol' sequence, or independent points."""
+        if method not in METHODS:
+            raise CbocError(f"unknown method {method!r}; {did_you_mean(str(method), METHODS)}")
+
+        def cube(count: int, dimension: int) -> Array:
+            return sobol(count, dimension, rng) if method == "sobol" else rng.random((count, dimension))
+
+        X, uniform = np.empty((n, self.dimension)), cube(n, len(self._unconstrained))
+        for u, name in zip(uniform.T, self._unconstrained, strict=True):
+            X[:, self._slices[name]] = self.parameters[name].spread(u)
+        if self._sampler is not None:
+            # Shuffled, because both parts may start from the same Sobol' sequence.
+            X[:, self._coupled] = rng.permutation(self._sampler.sample(n, rng, cube))
+        return X
+
+    # Plain data
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain dictionaries and lists, for JSON and TOML."""
+        parameters = {name: to_fields(parameter) for name, parameter in self.parameters.items()}
+        return {"parameters": parameters, "constraints": list(self.constraints)}
+
+    @classmethod
+    def from_dict(cls, given: Mapping[str, Any]) -> Space:
+        """The space that `to_dict` wrote, or that a person wrote in JSON or TOML."""
+        for key in given:
+            if key not in ("parameters", "constraints"):
+                raise CbocError(
+                    f"unknown key '{key}' in a space; {did_you_mean(str(key), ('parameters', 'constraints'))}"
+                )
+        if "parameters" not in given:
+            raise CbocError("a space needs the key 'parameters', which is missing.")
+        return cls(given["parameters"], given.get("constraints", ()))
+
+    # Behind the scenes
+
+    @cached_property
+    def _slices(self) -> dict[str, slice]:
+        ends = np.cumsum([parameter.size for parameter in self.parameters.values()]).tolist()
+        return {name: slice(end - p.size, end) for (name, p), end in zip(self.parameters.items(), ends, strict=True)}
+
+    @cached_property
+    def _numbers(self) -> dict[str, Float | Int]:
+        return {name: p for name, p in self.parameters.items() if not isinstance(p, Choice)}
+
+    @cached_property
+    def _levels(self) -> tuple[tuple[int, Array, Array], ...]:
+        """Coordinate, levels and the midpoints between them."""
+        grids = [(j, levels) for j, levels in enumerate(self.grid) if levels is not None]
+        return tuple((j, levels, (levels[1:] + levels[:-1]) / 2) for j, levels in grids)
+
+    def _snapped(self, x: Array) -> Array:  # (D,)
+        """The nearest point of the cube, the grids and the options, whatever the constraints say."""
+        snapped = np.minimum(np.maximum(x, 0.0), 1.0)
+        for j, levels, midpoints in self._levels:
+            snapped[j] = levels[midpoints.searchsorted(x[j])]
+        for block in self.blocks:
+            snapped[block] = 0.0
+            snapped[block.start + winner(x[block])] = 1.0
+        return snapped
+
+    def _vector(self, x: ArrayLike) -> Array:  # (D,)
+        vector = np.asarray(x, dtype=float)
+        if vector.shape != (self.dimension,):
+            raise CbocError(f"expected a vector of {self.dimension} unit coordinates, but shape {vector.shape} came.")
+        return vector
+
+    def _inside(self, X: Array) -> Array:  # (n, D)
+        """X without rounding beyond the cube; anything further outside is a mistake."""
+        inside = X.clip(0.0, 1.0)
+        is_outside = ~(abs(X - inside) <= TOLERANCE)
+        if is_outside.any():
+            i, j = np.argwhere(is_outside)[0]
+            raise CbocError(
+                f"designs live in the unit cube; x[{j}] = {X[i, j]:.6g} ({self.coordinates[j]}) came. "
+                "Did you forget space.project or space.to_unit?"
+            )
+        return inside
+
+    @cached_property
+    def _constraints(self) -> tuple[Linear, ...]:
+        parsed = tuple(map(parse, self.constraints))
+        for constraint in parsed:
+            for name in constraint.coefficients:
+                self._check_linear(constraint.text, name)
+        return parsed
+
+    def _check_linear(self, text: str, name: str) -> None:
+        if name not in self.parameters:
+            raise CbocError(f"constraint '{text}': unknown parameter '{name}'; {did_you_mean(name, self.names)}")
+        parameter = self.parameters[name]
+        if isinstance(parameter, Choice):
+            raise CbocError(f"constraint '{text}': '{name}' is a Choice, and options cannot be added up.")
+        if parameter.log:
+            raise CbocError(
+                f"constraint '{text}': '{name}' has a log scale, on which a linear constraint bends so that mixes of "
+                "feasible designs would leave it; make the scale linear."
+            )
+
+    def _unit_row(self, constraint: Linear) -> tuple[Array, float, float]:
+        """Row, bound and norm of a·v <= c with v = low + width · x:  (a · width)·x <= c - a·low."""
+        row, bound = np.zeros(self.dimension), constraint.bound
+        for name, coefficient in constraint.coefficients.items():
+            j = self._slices[name].start
+            row[j] = coefficient * self.widths[j]
+            bound -= coefficient * self._numbers[name].low
+        return row, bound, float(np.linalg.norm(row))
+
+    @cached_property
+    def _coupled(self) -> NDArray[np.intp]:
+        """The coordinates that are in a constraint."""
+        A, _, E, _ = self.linear
+        return np.flatnonzero(np.vstack([A, E]).any(axis=0))
+
+    @cached_property
+    def _unconstrained(self) -> tuple[str, ...]:
+        """The parameters that are in no constraint."""
+        return tuple(name for name in self.names if self._slices[name].start not in self._coupled)
+
+    @cached_property
+    def _polytope(self) -> Polytope | None:
+        """What the constraints leave of the coordinates they hold."""
+        if self.is_box:
+            return None
+        A, b, E, e = self.linear
+        return Polytope(A[:, self._coupled], b, E[:, self._coupled], e, tuple(self.grid[j] for j in self._coupled))
+
+    @cached_property
+    def _sampler(self) -> Sampler | None:
+        return None if self._polytope is None else Sampler(self._polytope)
+
+
+def _named_parameters(given: Mapping[str, Any]) -> dict[str, Parameter]:
+    if not isinstance(given, Mapping) or not given:
+        raise CbocError(f"parameters are a dictionary such as {{'T': Float(20, 90)}}, but {given!r} came.")
+    for name in given:
+        if not (isinstance(name, str) and name.isidentifier()):
+            raise CbocError(f"a parameter's name is an identifier such as T or flow_rate, but {name!r} came.")
+    return {name: _about(name, as_parameter, value) for name, value in given.items()}
+
+
+def _about(name: str, function: Callable[[Any], _Result], value: object) -> _Result:
+    """function(value), with the parameter's name in front of what it has to complain about."""
+    try:
+        return function(value)
+    except CbocError as error:
+        raise CbocError(f"{name}: {error}") from None
+
+
+def _check_feasible(polytope: Polytope, constraints: tuple[str, ...]) -> None:
+    try:
+        _ = polytope.anchor
+    except CbocError:
+        together = " and ".join(f"'{text}'" for text in constraints)
+        raise CbocError(f"no design within the bounds satisfies {together}; relax a constraint or a bound.") from None
+
+
+def _read_only(array: Array) -> Array:
+    array.setflags(write=False)
+    return array

@@ -1,0 +1,6 @@
+"""Where a site, or a simulation, keeps its rows.
+
+sitefile.py  a site's own file: trials, settings, a copy of every message that left
+journal.py   the journal of a simulation, as lines of JSON
+lock.py      one writer at a time
+"""

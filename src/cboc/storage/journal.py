@@ -1,0 +1,107 @@
+"""The journal of a simulation: its trials as lines of JSON, on disk while they happen."""
+
+from __future__ import annotations
+
+import json
+from math import isfinite
+from pathlib import Path
+from typing import Any
+
+from cboc.errors import CbocError
+from cboc.site.trial import Trial
+
+FORMAT = 1
+
+
+class Journal:
+    """An append-only file of trials: a header that says which study, then one line whenever a trial changes.
+
+    A line that was cut by a kill is dropped when the file is opened again; of several lines for one trial the last
+    counts.
+    """
+
+    def __init__(self, path: str | Path, header: dict[str, Any]) -> None:
+        self.path = Path(path)
+        self.header: dict[str, Any] = json.loads(json.dumps({"format": FORMAT, **header}))  # as it reads back
+        self._trials: dict[tuple[str, int], Trial] = {}
+        if self.path.exists() and self.path.stat().st_size > 0:
+            self._read()
+        else:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self.path.write_text(json.dumps(self.header) + "\n")
+        self._file = self.path.open("a")
+
+    def _read(self) -> None:
+        """Read it all back, and cut off what a kill left unfinished."""
+        header, trials, length = read_journal(self.path)
+        if header != self.header:
+            changed = sorted(k for k in {*header, *self.header} if header.get(k) != self.header.get(k))
+            raise CbocError(
+                f"{self.path} belongs to another study (it differs in: {', '.join(changed)}); "
+                "choose another file, or start it anew."
+            )
+        with self.path.open("r+b") as file:
+            file.truncate(length)
+        self._trials = trials
+
+    def trials(self, site: str) -> list[Trial]:
+        return [trial for (name, _), trial in sorted(self._trials.items()) if name == site]
+
+    def append(self, trial: Trial) -> None:
+        self._trials[trial.site, trial.number] = trial
+        self._file.write(json.dumps(trial.to_row()) + "\n")
+        self._file.flush()
+
+    def close(self) -> None:
+        self._file.close()
+
+
+def read_journal(path: str | Path) -> tuple[dict[str, Any], dict[tuple[str, int], Trial], int]:
+    """Header, the latest state of every trial, and how many bytes of the file are whole."""
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise CbocError(f"cannot read {path}: {error.strerror}.") from None
+    whole = data[: data.rfind(b"\n") + 1]
+    lines = whole.decode("utf-8", errors="replace").splitlines()
+    try:
+        header = json.loads(lines[0])
+        if not isinstance(header, dict) or header.get("format") != FORMAT:
+            raise ValueError
+    except (IndexError, ValueError):
+        raise CbocError(
+            f"{path} is not a journal of this version of cboc (format {FORMAT}); is it another file?"
+        ) from None
+    trials: dict[tuple[str, int], Trial] = {}
+    for number, line in enumerate(lines[1:], start=2):
+        try:
+            trial = _checked(Trial.from_row(json.loads(line)))
+        except (ValueError, TypeError, KeyError, OverflowError):
+            raise CbocError(
+                f"{path}, line {number} is damaged; restore the file, or delete it from that line on."
+            ) from None
+        trials[trial.site, trial.number] = trial
+    for site in {site for site, _ in trials}:
+        numbers = {number for name, number in trials if name == site}
+        if missing := set(range(max(numbers))) - numbers:
+            raise CbocError(f"{path} is damaged: trial {min(missing)} of site '{site}' is missing; restore the file.")
+    return header, trials, len(whole)
+
+
+def _checked(trial: Trial) -> Trial:
+    """A row that no site wrote is refused here, before anybody counts with it."""
+    whole = [trial.number] + ([] if trial.round is None else [trial.round])
+    if not isinstance(trial.site, str) or not all(type(number) is int and number >= 0 for number in whole):
+        raise ValueError
+    designs = [trial.proposed, trial.agreed, trial.executed, trial.best, *(trial.others or ())]
+    points = [point for point in (*designs, trial.weights) if point is not None]
+    numbers = (trial.y, trial.sem, trial.pull, trial.keeps, trial.evidence, trial.agreement)
+    values = [value for value in numbers if value is not None] + [v for point in points for v in point]
+    if not all(type(value) in (int, float) and isfinite(value) for value in values):
+        raise ValueError
+    if len({len(design) for design in designs if design is not None}) > 1:
+        raise ValueError
+    if not all(0.0 <= value <= 1.0 for design in designs if design is not None for value in design):
+        raise ValueError
+    return trial

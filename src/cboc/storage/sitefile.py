@@ -1,0 +1,217 @@
+"""A site's own file: its trials with their outcomes, its token, and a copy of every message that left.
+
+Everything is on disk before it is sent, so that a site which is killed at any moment sends the same again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+import numpy as np
+
+from cboc.data.dataset import Dataset, Direction
+from cboc.errors import CbocError
+from cboc.site.trial import Trial
+
+FORMAT = 1
+PREFIX = "sqlite:///"
+SECRETS = ("code", "token")  # by which somebody could speak for the site
+ARRAYS = ("X", "y", "sem", "failures")  # of a dataset
+TABLES = """
+CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE trials (number INTEGER PRIMARY KEY, row TEXT NOT NULL);
+CREATE TABLE sent (id INTEGER PRIMARY KEY, at REAL NOT NULL, address TEXT NOT NULL, method TEXT NOT NULL,
+                   path TEXT NOT NULL, body BLOB NOT NULL);
+"""
+NAMES = {"about", "trials", "sent"}
+REASONS = {
+    "SQLITE_BUSY": "another program is writing to it; try again.",
+    "SQLITE_READONLY": "it may not be written to; mend its permissions.",
+    "SQLITE_FULL": "there is no space left on its disk; free some, and try again.",
+    "SQLITE_CANTOPEN": "it may not be read, or its folder not be written to; mend the permissions.",
+    "SQLITE_NOTADB": "it is no site's file; name another.",
+    "SQLITE_CORRUPT": "it is damaged; take a copy of before.",
+}
+
+
+@dataclass(frozen=True)
+class Sent:
+    """A message that left the site: when, where to, what for, and its bytes."""
+
+    at: float
+    address: str
+    method: str
+    path: str
+    body: bytes
+
+    @property
+    def content(self) -> dict[str, Any]:
+        """What it says, field by field; empty if that is nothing."""
+        try:
+            content = json.loads(self.body)
+        except ValueError:
+            return {}
+        return content if isinstance(content, dict) else {}
+
+    @property
+    def shown(self) -> str:
+        """Its body word for word, but for its secrets."""
+        public = {name: "***" if name in SECRETS else value for name, value in self.content.items()}
+        return json.dumps(public) if public else self.body.decode(errors="replace")
+
+
+class SiteFile:
+    """One site's file, by its path or as sqlite:///PATH. Only joining makes one, which nobody else may read."""
+
+    def __init__(self, storage: str | Path, clock: Callable[[], float] = time.time, *, is_made: bool = False) -> None:
+        self.path = Path(str(storage).removeprefix(PREFIX))
+        self._clock = clock
+        self._seen: dict[int, str] = {}  # trials as this process knows them
+        if not self.path.name or self.path.is_dir():
+            raise CbocError(f"a site's file is a path or {PREFIX}PATH; '{storage}' is none.")
+        if is_made and not self.path.exists():
+            self._make()
+        if not self.path.is_file():
+            raise CbocError(f"there is no site file {self.path}; join a study to make one, or name another.")
+        if self._tables() != NAMES:
+            raise CbocError(f"{self.path} is no site's file; name another.")
+        if self.about.get("format") != FORMAT:
+            raise CbocError(f"{self.path} was written by another version of cboc; use that one, or another file.")
+
+    def _make(self) -> None:
+        if not self.path.parent.is_dir():
+            raise CbocError(f"{self.path} cannot be made: there is no such folder.")
+        begun = self.path.with_name(f".{self.path.name}.{token_hex(4)}")
+        try:
+            os.close(os.open(begun, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except OSError as error:
+            raise CbocError(f"{self.path} cannot be made: {error.strerror}; choose another folder.") from None
+        with self._open(begun) as connection:
+            connection.executescript(TABLES)
+            connection.execute("INSERT INTO about VALUES ('format', ?)", (json.dumps(FORMAT),))
+        _appear(begun, self.path)
+
+    def _tables(self) -> set[str]:
+        with self._open() as connection:
+            return {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+
+    @property
+    def about(self) -> dict[str, Any]:
+        """What is known about the site and its study."""
+        with self._open() as connection:
+            rows = connection.execute("SELECT key, value FROM about").fetchall()
+        with self._undamaged():
+            return {key: json.loads(value) for key, value in rows}
+
+    def remember(self, **facts: Any) -> None:
+        rows = [(key, json.dumps(value)) for key, value in facts.items()]
+        with self._transaction() as connection:
+            connection.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", rows)
+
+    def remember_first(self, **facts: Any) -> None:
+        """What is known already stays: of two processes that begin at once, one makes the token."""
+        rows = [(key, json.dumps(value)) for key, value in facts.items()]
+        with self._transaction() as connection:
+            connection.executemany("INSERT OR IGNORE INTO about VALUES (?, ?)", rows)
+
+    def keep_data(self, data: Dataset) -> None:
+        """Results from before the study."""
+        self.remember(data={name: getattr(data, name).tolist() for name in ARRAYS})
+
+    def data(self, dimension: int, direction: Direction) -> Dataset:
+        kept = self.about.get("data", {})
+        shapes = {"X": (-1, dimension), "failures": (-1, dimension), "y": (-1,), "sem": (-1,)}
+        arrays = {name: np.reshape(np.array(kept.get(name, []), dtype=float), shapes[name]) for name in ARRAYS}
+        return Dataset(**arrays, direction=direction)
+
+    def trials(self) -> list[Trial]:
+        with self._open() as connection:
+            self._seen = dict(connection.execute("SELECT number, row FROM trials ORDER BY number").fetchall())
+        with self._undamaged():
+            trials = [Trial.from_row(json.loads(row)) for row in self._seen.values()]
+            if [trial.number for trial in trials] != list(range(len(trials))):
+                raise ValueError("a trial is missing")
+        return trials
+
+    def keep(self, trial: Trial) -> None:
+        """As it is now, in the place of what it was: unless another process has changed that meanwhile."""
+        number, row = trial.number, json.dumps(trial.to_row())
+        with self._transaction() as connection:
+            stored = connection.execute("SELECT row FROM trials WHERE number = ?", (number,)).fetchone()
+            if stored not in (None, (row,)) and stored != (self._seen.get(number),):
+                raise CbocError(
+                    f"another process has changed trial {number} in {self.path} meanwhile, and nothing was "
+                    "overwritten; look at it, and do this again."
+                )
+            connection.execute("INSERT OR REPLACE INTO trials VALUES (?, ?)", (number, row))
+        self._seen[number] = row
+
+    def record(self, address: str, method: str, path: str, body: bytes) -> None:
+        """A message that is about to leave."""
+        with self._transaction() as connection:
+            row = (self._clock(), address, method, path, body)
+            connection.execute("INSERT INTO sent (at, address, method, path, body) VALUES (?, ?, ?, ?, ?)", row)
+
+    def sent(self) -> list[Sent]:
+        """All that ever left, in order."""
+        with self._open() as connection:
+            rows = connection.execute("SELECT at, address, method, path, body FROM sent ORDER BY id").fetchall()
+        with self._undamaged():
+            return [Sent(float(at), address, method, path, bytes(body)) for at, address, method, path, body in rows]
+
+    def sent_count(self) -> int:
+        """How many that are, without reading them."""
+        with self._open() as connection:
+            return int(connection.execute("SELECT count(*) FROM sent").fetchone()[0])
+
+    @contextmanager
+    def _undamaged(self) -> Iterator[None]:
+        try:
+            yield
+        except (ValueError, TypeError, KeyError, AttributeError):
+            raise CbocError(f"{self.path} is damaged; take a copy of before.") from None
+
+    @contextmanager
+    def _open(self, path: Path | None = None) -> Iterator[sqlite3.Connection]:
+        """A connection for one purpose: nothing stays open, and nothing lies beside the file, while a person works."""
+        address = (path or self.path).resolve().as_uri() + "?mode=rw"
+        try:
+            with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as connection:
+                connection.execute("PRAGMA synchronous=FULL")
+                yield connection
+        except sqlite3.Error as error:
+            raise CbocError(f"{self.path} cannot be used: {_reason(error)}") from None
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._open() as connection:
+            connection.execute("BEGIN IMMEDIATE")
+            yield connection
+            connection.execute("COMMIT")  # without it, closing forgets
+
+
+def _appear(begun: Path, path: Path) -> None:
+    """The file has its name as a whole, or not at all; if another process was faster, its file stays."""
+    try:
+        os.link(begun, path)
+    except FileExistsError:
+        pass
+    except OSError:  # a disk without links
+        if not path.exists():
+            os.replace(begun, path)
+            return
+    begun.unlink()
+
+
+def _reason(error: sqlite3.Error) -> str:
+    name = getattr(error, "sqlite_errorname", "")
+    return next((reason for start, reason in REASONS.items() if name.startswith(start)), f"{error}.")

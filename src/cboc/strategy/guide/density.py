@@ -1,0 +1,62 @@
+"""Where the optima of the sites seem to lie: a density over designs, from the best design of each.
+
+    p(x)   = ε + (1 - ε) mean_j b_j(x)              b_j = exp(-|x - z_j|²/2h²) / m(z_j, h)   (`background.py`)
+    h, ε   maximise  √ε Π_k p_-k(z_k)               every best design z_k predicted from those of the others
+
+Where the best designs lie together p is narrow around them; where they lie anywhere ε is 1, and p says nothing. The
+logarithm of the product, 0 for ε = 1, is the evidence that there is something to share.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import log
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.strategy.guide.background import Anywhere, Box
+
+WIDTHS = np.geomspace(0.03, 0.6, 12)  # h, in units of the cube
+DOUBTS = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 0.7])  # ε; 1 is what they have to beat
+
+
+@dataclass(frozen=True)
+class Whereabouts:
+    """p, by the centres of its bumps."""
+
+    centres: Array = field(repr=False)  # z, (m, D)
+    width: float  # h
+    doubt: float  # ε
+    evidence: float  # nats
+    anywhere: Anywhere = field(default=Box(), repr=False)  # what p is measured against
+
+    @property
+    def log_heights(self) -> Array:
+        """log of the bumps' factors, (1 - ε)/ε m⁻¹ over what normalises each: (m,)."""
+        masses = self.anywhere.log_masses(self.centres, np.array([self.width]))[0]
+        return log((1.0 - self.doubt) / self.doubt / len(self.centres)) - masses
+
+    def log_ratio(self, X: Array) -> Array:
+        """l = log p/ε >= 0 at X (n, D): (n,)."""
+        squared = ((X[:, None] - self.centres) ** 2).sum(axis=2)
+        bumps = self.log_heights - 0.5 * squared / self.width**2
+        ratio: Array = np.logaddexp.reduce(np.column_stack([np.zeros(len(X)), bumps]), axis=1)
+        return ratio
+
+
+def locate(own: Array, others: Array, anywhere: Anywhere = Box()) -> Whereabouts | None:  # noqa: B008 - frozen
+    """From a site's best design (D,) and those of the others (m, D), around which the bumps are; None: anywhere."""
+    Z = np.vstack([own, others])
+    squared = ((Z[:, None] - Z) ** 2).sum(axis=2)
+    np.fill_diagonal(squared, np.inf)  # nobody is predicted from himself
+    bumps = -0.5 * squared / WIDTHS[:, None, None] ** 2 - anywhere.log_masses(Z, WIDTHS)[:, None]  # (widths, k, j)
+    top = bumps.max(axis=2)
+    predicted = top + np.log(np.exp(bumps - top[:, :, None]).sum(axis=2) / len(others))  # log mean_j b_j(z_k)
+    doubts = DOUBTS[:, None, None]
+    scores = np.logaddexp(np.log(doubts), np.log1p(-doubts) + predicted).sum(axis=2) + 0.5 * np.log(doubts[:, 0])
+    doubt, width = np.unravel_index(np.argmax(scores), scores.shape)
+    evidence = float(scores[doubt, width])
+    if evidence <= 0.0:
+        return None
+    return Whereabouts(others, float(WIDTHS[width]), float(DOUBTS[doubt]), evidence, anywhere)

@@ -1,0 +1,102 @@
+"""A utility that is drawn to where the others' best designs lie.
+
+    V(x)   = log U(x) + c tanh(w l(x) / c)          l(x) = log p(x)/ε >= 0     (`density.py`)
+
+The bonus is between 0 and c, so that the maximiser of V has at least e^-c of the largest utility: a design that the
+site would hardly refuse, whatever the others say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cboc.arrays import Array, Owners
+from cboc.search.joint import Joint, join, likeness
+from cboc.strategy.guide.density import Whereabouts
+from cboc.utility.utility import Utility
+
+ANCHORS = 2  # of the site's own, and as many of the others'
+
+
+@dataclass(frozen=True)
+class Guided:
+    """The utility, and what the others add to it. Its worth is that of the utility."""
+
+    base: Utility
+    where: Whereabouts
+    weight: float  # w
+    most: float  # c
+
+    @property
+    def anchors(self) -> Array:
+        return np.vstack([self.base.anchors[:ANCHORS], self.where.centres[:ANCHORS]])
+
+    @property
+    def warm_start(self) -> Array | None:
+        return getattr(self.base, "warm_start", None)
+
+    def __call__(self, X: Array) -> Array:
+        return self.together([self])(X[None])[0]
+
+    def with_gradient(self, X: Array) -> tuple[Array, Array]:
+        return self.together([self]).with_gradient(X, np.zeros(len(X), dtype=int))
+
+    def log_worth(self, X: Array) -> Array:
+        return self.base.log_worth(X)
+
+    def bonus(self, X: Array) -> Array:  # (n,)
+        """What the others add at X (n, D), in nats."""
+        return self.together([self]).bonus(X, np.zeros(len(X), dtype=int))[0]
+
+    @property
+    def likeness(self) -> object:
+        return Guided, likeness(self.base), self.where.centres.shape
+
+    @staticmethod
+    def together(utilities: Sequence[Guided]) -> AllGuided:
+        where = [utility.where for utility in utilities]
+        return AllGuided(
+            join([utility.base for utility in utilities]),
+            np.array([place.centres for place in where]),
+            np.array([place.log_heights for place in where]),
+            np.array([place.width for place in where]),
+            np.array([utility.weight for utility in utilities]),
+            np.array([utility.most for utility in utilities]),
+        )
+
+
+@dataclass(frozen=True)
+class AllGuided:
+    """Those of K sites. Sums run over the bumps and coordinates of one row: none depends on the rows beside it."""
+
+    base: Joint
+    centres: Array = field(repr=False)  # (K, m, D)
+    log_heights: Array = field(repr=False)  # (K, m)
+    widths: Array  # (K,)
+    weights: Array  # (K,)
+    most: Array  # (K,)
+
+    def __call__(self, X: Array) -> Array:
+        sites, count, D = X.shape
+        bonus = self.bonus(X.reshape(-1, D), np.repeat(np.arange(sites), count))[0]
+        return self.base(X) + bonus.reshape(sites, count)
+
+    def with_gradient(self, X: Array, owners: Owners) -> tuple[Array, Array]:
+        value, gradient = self.base.with_gradient(X, owners)
+        bonus, slope = self.bonus(X, owners)
+        return value + bonus, gradient + slope
+
+    def bonus(self, X: Array, owners: Owners) -> tuple[Array, Array]:
+        """c tanh(w l / c) (b,) and its gradient (b, D)."""
+        steps = (self.centres[owners] - X[:, None]) / self.widths[owners, None, None]  # (b, m, D)
+        logs = self.log_heights[owners] - 0.5 * (steps * steps).sum(axis=2)
+        top = np.maximum(logs.max(axis=1), 0.0)
+        bumps = np.exp(logs - top[:, None])
+        total = np.exp(-top) + bumps.sum(axis=1)  # p/ε, times e^-top
+        weight, most = self.weights[owners], self.most[owners]
+        saturated = np.tanh(weight * (top + np.log(total)) / most)
+        pull = (bumps[:, :, None] * steps).sum(axis=1) / (total * self.widths[owners])[:, None]  # ∇l
+        return most * saturated, (weight * (1.0 - saturated**2))[:, None] * pull

@@ -1,0 +1,223 @@
+import json
+
+import httpx2
+import pytest
+
+from cboc import CbocError, Ledger, Study
+from cboc.coordinator.app import LARGEST
+from cboc.coordinator.tokens import Door, NotAllowed, new_secret
+from cboc.coordinator.transactions import Exchange
+from cboc.exchange.messages import Proposal
+
+from ..machine import plain
+
+SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
+STUDY = Study(SPACE, ("x", "y"), 4, name="trial run")
+TOKENS = {site: new_secret() for site in STUDY.sites}
+
+
+@pytest.fixture
+def base(engine, serving):
+    """A coordinator with one study, in which both sites have joined."""
+    Exchange(engine).create(STUDY)
+    door = Door(engine)
+    for site, token in TOKENS.items():
+        door.join(door.invite("trial run", site), token)
+    with serving(engine) as base:
+        yield base
+
+
+def call(base, method, path, site="x", **more):
+    headers = {"Authorization": f"Bearer {TOKENS[site]}"} if site else {}
+    return plain.request(method, base + path, headers=headers | more.pop("headers", {}), **more)
+
+
+def test_a_round_over_http_is_that_of_a_ledger(base):
+    ledger = Ledger(STUDY)
+    sent = {
+        site: Proposal(site, 0, x, best=(0.25, k / 8))
+        for k, (site, x) in enumerate(zip("xy", ((0.1, 0.3), (0.7, 0.9)), strict=True))
+    }
+    for site, proposal in sent.items():
+        ledger.submit(proposal)
+        body = {"x": proposal.x, "best": proposal.best}
+        assert call(base, "PUT", "/v1/rounds/0/proposal", site, json=body).status_code == 204
+        assert call(base, "PUT", "/v1/rounds/0/proposal", site, json=body).status_code == 204  # again is fine
+        if site == "x":
+            waiting = call(base, "GET", "/v1/rounds/0/design", site)
+            assert waiting.status_code == 202 and int(waiting.headers["Retry-After"]) > 0
+    for site in "xy":
+        expected = ledger.design(site, 0)
+        got = call(base, "GET", "/v1/rounds/0/design", site).json()
+        assert tuple(got["x"]) == expected.x and tuple(got["weights"]) == expected.weights
+        assert tuple(map(tuple, got["others"])) == expected.others and got["leader"] is None
+    late = call(base, "PUT", "/v1/rounds/0/proposal", "x", json={"x": [0.5, 0.5]})
+    assert late.status_code == 409 and late.json()["current"] == 1
+
+
+def test_a_site_sees_the_agreement_and_where_the_study_stands(base):
+    standing = call(base, "GET", "/v1/study", "y").json()
+    assert standing["digest"] == STUDY.digest and standing["site"] == "y" and standing["round"] == 0
+    assert Study.from_agreement(standing["agreement"]).digest == STUDY.digest
+    assert standing["missing"] == ["x", "y"] and standing["closes_at"] is None
+
+
+def test_who_leaves_is_not_waited_for(base):
+    assert call(base, "PUT", "/v1/rounds/0/proposal", "x", json={"x": [0.5, 0.5]}).status_code == 204
+    assert call(base, "POST", "/v1/leave", "y").status_code == 204
+    assert call(base, "GET", "/v1/rounds/0/design", "x").status_code == 200
+
+
+def test_a_round_that_closed_says_which_is_open(base):
+    for site in "xy":
+        call(base, "PUT", "/v1/rounds/0/proposal", site, json={"x": [0.5, 0.5]})
+    call(base, "POST", "/v1/leave", "y")
+    call(base, "PUT", "/v1/rounds/1/proposal", "x", json={"x": [0.5, 0.5]})
+    missed = call(base, "GET", "/v1/rounds/1/design", "y")
+    assert missed.status_code == 409 and missed.json()["current"] == 2
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [({}, 401), ({"Authorization": "Bearer nonsense"}, 401), ({"Authorization": "Bearer " + "x" * 5000}, 401)],
+)
+def test_without_the_right_token_nothing_is_said(base, headers, status):
+    for method, path in (("GET", "/v1/study"), ("GET", "/v1/rounds/0/design"), ("POST", "/v1/leave")):
+        answer = call(base, method, path, site=None, headers=headers)
+        assert answer.status_code == status and set(answer.json()) == {"error"}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b'{"x": [NaN, 0.5]}',
+        b'{"x": [1e999, 0.5]}',
+        b'{"x": [0.5, 2.0]}',
+        b'{"x": [0.5, 0.5], "y": 3.14159}',
+        b'{"x": "0.5"}',
+        b'{"x": []}',
+        b'{"x": [true, null]}',
+        b'{"x": [0.5, 0.5], "reward": Infinity}',
+        b"[]",
+        b"{",
+        b"\\xff\\x00",
+        b"",
+    ],
+)
+def test_a_message_that_does_not_fit_is_refused_and_not_repeated(base, body):
+    answer = call(base, "PUT", "/v1/rounds/0/proposal", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 422 and answer.json() == {
+        "error": "the message does not have the form that /openapi.json describes."
+    }
+    assert call(base, "GET", "/v1/study").json()["missing"] == ["x", "y"]
+
+
+@pytest.mark.parametrize("path", ["/v1/rounds/-1/design", f"/v1/rounds/{2**70}/design", "/v1/rounds/a%00b/design"])
+def test_a_round_that_is_no_number_of_ours_is_refused(base, path):
+    assert call(base, "GET", path).status_code == 422
+
+
+def test_a_round_far_ahead_is_open(base):
+    assert call(base, "GET", "/v1/rounds/999999/design").status_code == 202
+    assert call(base, "GET", "/v1/elsewhere").status_code == 404
+
+
+def chunks(size):
+    for _ in range(size // 1024):
+        yield b" " * 1024
+
+
+@pytest.mark.parametrize("is_declared", [True, False])
+def test_a_message_that_is_too_large_is_not_read(base, is_declared):
+    content = b" " * (LARGEST + 1) if is_declared else chunks(100 * LARGEST)
+    headers = {"Content-Type": "application/json"}
+    try:
+        answer = call(base, "PUT", "/v1/rounds/0/proposal", content=content, headers=headers)
+    except (httpx2.WriteError, httpx2.ReadError, httpx2.RemoteProtocolError):
+        return  # it hung up on us while we were still talking
+    assert answer.status_code in (400, 413)
+
+
+def test_joining_needs_an_invitation_and_is_idempotent(engine, serving):
+    Exchange(engine).create(STUDY)
+    door = Door(engine)
+    code, token = door.invite("trial run", "x"), new_secret()
+    with serving(engine) as base:
+        for _ in range(2):
+            answer = plain.post(f"{base}/v1/join", json={"code": code, "token": token})
+            assert answer.status_code == 200 and answer.json()["site"] == "x"
+        again = plain.post(f"{base}/v1/join", json={"code": code, "token": new_secret()})
+        assert again.status_code == 401 and "was used already" in again.json()["error"]
+        unknown = plain.post(f"{base}/v1/join", json={"code": "guess", "token": token})
+        assert unknown.status_code == 401 and "unknown or too old" in unknown.json()["error"]
+        headers = {"Authorization": f"Bearer {token}"}
+        assert plain.get(f"{base}/v1/study", headers=headers).status_code == 200
+        door.revoke("trial run", "x")
+        assert plain.get(f"{base}/v1/study", headers=headers).status_code == 401
+        assert plain.post(f"{base}/v1/join", json={"code": code, "token": token}).status_code == 401
+
+
+def test_an_invitation_gets_old_and_a_new_token_replaces_the_first(engine):
+    now = [0.0]
+    Exchange(engine).create(STUDY)
+    door = Door(engine, lambda: now[0])
+    old, first, second = door.invite("trial run", "x", 60.0), new_secret(), new_secret()
+    now[0] = 61.0
+    with pytest.raises(NotAllowed, match="too old"):
+        door.join(old, first)
+    door.join(door.invite("trial run", "x"), first)
+    door.join(door.invite("trial run", "x"), second)
+    assert door.who(second) == ("trial run", "x")
+    with pytest.raises(NotAllowed, match="unknown or was revoked"):
+        door.who(first)
+
+
+def test_only_the_newest_invitation_is_good_and_none_takes_a_joined_site_over(engine):
+    Exchange(engine).create(STUDY)
+    door = Door(engine)
+    lost, code, token = door.invite("trial run", "x"), door.invite("trial run", "x"), new_secret()
+    other = door.invite("trial run", "y")
+    with pytest.raises(NotAllowed, match="unknown or too old"):
+        door.join(lost, new_secret())
+    door.join(code, token)
+    newer = door.invite("trial run", "x")
+    door.join(code, token)  # the same again takes nothing from the newer one
+    assert door.invited(newer) == ("trial run", "x") and door.invited(other) == ("trial run", "y")
+    door.join(newer, new_secret())
+    with pytest.raises(NotAllowed, match="unknown or too old"):
+        door.join(code, token)  # nor is the site taken back
+
+
+def test_who_has_left_for_good_is_not_invited(engine):
+    Exchange(engine).create(STUDY)
+    Exchange(engine).leave("trial run", "x")
+    with pytest.raises(CbocError, match="site 'x' has left study 'trial run' for good; it cannot be invited again"):
+        Door(engine).invite("trial run", "x")
+
+
+def test_no_command_line_takes_a_secret_for_an_option(monkeypatch):
+    drawn = iter(["-first", "--second", "third-"])
+    monkeypatch.setattr("cboc.coordinator.tokens.token_urlsafe", lambda _: next(drawn))
+    assert new_secret() == "third-"
+
+
+def test_no_secret_is_in_the_database(engine):
+    Exchange(engine).create(STUDY)
+    door = Door(engine)
+    code, token = door.invite("trial run", "x"), new_secret()
+    door.join(code, token)
+    with engine.connect() as connection:
+        rows = [
+            str(tuple(row))
+            for table in ("sites", "invites")
+            for row in connection.exec_driver_sql(f"SELECT * FROM {table}")
+        ]
+    assert rows and not any(secret in row for secret in (code, token) for row in rows)
+
+
+def test_the_interface_has_no_place_for_an_outcome(base):
+    schema = plain.get(f"{base}/openapi.json").json()["components"]["schemas"]
+    assert set(schema["ProposalIn"]["properties"]) == {"x", "reward", "best"}
+    assert set(schema["DesignOut"]["properties"]) == {"x", "weights", "leader", "others"}
+    assert schema["ProposalIn"]["additionalProperties"] is False and json.dumps(schema)
+    assert plain.get(f"{base}/healthz").json() == {"status": "well"}

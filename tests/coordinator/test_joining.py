@@ -1,0 +1,150 @@
+import sqlite3
+from contextlib import closing
+from functools import partial
+
+import pytest
+
+import cboc
+from cboc import CbocError, Dataset, Float, Study
+from cboc.coordinator.tokens import Door
+from cboc.coordinator.transactions import Exchange
+from cboc.storage.sitefile import SiteFile
+
+SPACE = {"pH": (2.0, 9.0), "T": Float(20.0, 90.0, unit="°C")}  # not in the alphabet's order
+STUDY = Study(SPACE, ("x", "y"), 4, name="trial run")
+
+
+@pytest.fixture
+def invited(engine, serving):
+    """The address of a coordinator, and an invitation for x."""
+    Exchange(engine).create(STUDY)
+    with serving(engine) as url:
+        yield url, Door(engine).invite("trial run", "x")
+
+
+@pytest.fixture
+def join(tmp_path):
+    return partial(cboc.join, storage=tmp_path / "x.db")
+
+
+def test_a_site_whose_study_differs_is_told_how_and_may_try_again(invited, join):
+    other = Study(SPACE | {"T": Float(20.0, 80.0, unit="°C")}, ("x", "y"), 4, name="trial run")
+    with pytest.raises(CbocError, match="is not yours: parameter 'T', high is 80 here and 90 there"):
+        join(*invited, direction="minimise", study=other)
+    assert join(*invited, direction="minimise", study=STUDY).study.digest == STUDY.digest
+    with pytest.raises(CbocError, match="high is 80 here and 90 there"):
+        join(study=other)
+
+
+def test_parameters_keep_their_order(invited, join):
+    assert join(*invited, direction="minimise").study.space.names == ("pH", "T")
+
+
+def test_results_from_before_are_kept_with_the_settings(invited, join, tmp_path):
+    (tmp_path / "before.csv").write_text("pH;T;yield\n3,5;40;0,25\n4;50;0,5\n5;60;\n")
+    given = {"direction": "maximise", "data": tmp_path / "before.csv", "outcome": "yield", "initial": 4, "seed": 7}
+    first = join(*invited, **given)
+    again = join()
+    assert again.data == first.data and len(again.data) == 2 and len(again.data.failures) == 1
+    assert (again.initial, again.seed, again.direction) == (2, 7, "maximise")
+    assert again.ask() == join().ask()
+    for settings in ({"seed": 8}, {"initial": 5}, {"direction": "minimise"}):
+        with pytest.raises(CbocError, match="has begun with"):
+            join(**settings)
+    with pytest.raises(CbocError, match="other data from before"):
+        join(data=Dataset.empty(2))
+
+
+def test_a_mistake_in_the_data_costs_no_invitation(invited, join, tmp_path):
+    (tmp_path / "before.csv").write_text("pH,T,yield\n3.5,400,0.25\n")
+    with pytest.raises(CbocError, match="line 2, column T"):
+        join(*invited, direction="maximise", data=tmp_path / "before.csv", outcome="yield")
+    (tmp_path / "before.csv").write_text("pH,T,yield\n3.5,40,0.25\n")
+    assert len(join(data=tmp_path / "before.csv", outcome="yield").data) == 1
+
+
+def test_two_processes_do_not_overwrite_each_other(invited, join):
+    join(*invited, direction="maximise", initial=3)
+    one, other = join(), join()
+    trial = one.ask()
+    assert other.ask() == trial
+    one.tell(trial, 1.0)
+    with pytest.raises(CbocError, match="another process has changed trial 0"):
+        other.tell(trial, 2.0)
+    assert join().trials[0].y == 1.0
+
+
+def test_a_file_of_a_newer_version_is_left_alone(tmp_path):
+    SiteFile(tmp_path / "x.db", is_made=True).remember(format=99)
+    with pytest.raises(CbocError, match="another version of cboc"):
+        SiteFile(tmp_path / "x.db")
+
+
+def test_nobody_else_may_read_a_sites_file(tmp_path):
+    SiteFile(tmp_path / "x.db", is_made=True)
+    assert [(path.name, path.stat().st_mode & 0o777) for path in tmp_path.iterdir()] == [("x.db", 0o600)]
+
+
+def test_a_file_that_is_none_of_a_site_stays_as_it_is(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "other.db")) as connection:
+        connection.execute("CREATE TABLE studies (study TEXT)")
+    before = (tmp_path / "other.db").read_bytes()
+    with pytest.raises(CbocError, match="is no site's file"):
+        SiteFile(tmp_path / "other.db", is_made=True)
+    assert (tmp_path / "other.db").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE about SET value = '{' WHERE key = 'agreement'",
+        "UPDATE about SET value = '{}' WHERE key = 'agreement'",
+        "DELETE FROM about WHERE key = 'token'",
+        "DELETE FROM about WHERE key = 'url'",
+        "UPDATE trials SET row = '{}'",
+        "UPDATE trials SET row = 'xx'",
+        "DELETE FROM trials WHERE number = 0",
+    ],
+)
+def test_damage_is_one_sentence(invited, join, tmp_path, damage):
+    site = join(*invited, direction="maximise", initial=3)
+    site.tell(site.ask(), 1.0)
+    site.ask()
+    with closing(sqlite3.connect(tmp_path / "x.db")) as connection, connection:
+        connection.execute(damage)
+    with pytest.raises(CbocError, match="is damaged; take a copy of before"):
+        join()
+
+
+def test_a_file_in_use_is_one_sentence(invited, join, tmp_path, monkeypatch):
+    site = join(*invited, direction="maximise")
+    monkeypatch.setattr(sqlite3, "connect", partial(sqlite3.connect, timeout=0.1))
+    with closing(sqlite3.connect(tmp_path / "x.db", isolation_level=None)) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(CbocError, match="another program is writing to it; try again"):
+            site.ask()
+
+
+def test_an_address_counts_once_the_coordinator_has_answered_there(invited, join, tmp_path):
+    url, code = invited
+    join(url, code, direction="maximise")
+    for wrong in ("ftp://x", "http://127.0.0.1:9"):
+        with pytest.raises(CbocError):
+            join(wrong, code, patience=0.1)
+        with pytest.raises(CbocError):
+            join(wrong, "another code", patience=0.1)
+    with pytest.raises(CbocError, match="not PEM"):
+        join(certificate="no certificate", url=url.replace("http", "https"), patience=0.1)
+    assert SiteFile(tmp_path / "x.db").about["url"] == url and join().network.standing()["site"] == "x"
+
+
+def test_a_site_whose_token_was_revoked_comes_back_by_another_invitation(invited, engine, join):
+    join(*invited, direction="maximise", initial=3)
+    site = join()
+    site.tell(site.ask(), 1.0)
+    Door(engine).revoke("trial run", "x")
+    with pytest.raises(CbocError, match="revoked"):
+        site.network.standing()
+    back = join(invited[0], Door(engine).invite("trial run", "x"))
+    assert back.network.standing()["site"] == "x" and back.trials == site.trials
+    assert back.network.token != site.network.token and join().network.token == back.network.token

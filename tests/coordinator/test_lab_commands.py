@@ -1,0 +1,184 @@
+"""What a site's commands promise to somebody at a bench, with a real coordinator on a real socket."""
+
+import socket
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from typer.testing import CliRunner
+
+import cboc
+from cboc import Study
+from cboc.cli import lab
+from cboc.cli.app import app
+from cboc.coordinator.database import open_database
+from cboc.coordinator.schema import upgrade
+from cboc.coordinator.tokens import Door
+from cboc.coordinator.transactions import Exchange
+from cboc.exchange.rest import Rest
+from cboc.site.polling import pause
+from cboc.sitepage.app import create_page
+from cboc.sitepage.session import Bench
+from cboc.storage.sitefile import SiteFile
+
+STUDY = Study({"pH": (2.0, 9.0)}, ("x", "y"), 2, name="buffer study")
+
+
+def call(*command, code=0):
+    result = CliRunner().invoke(app, [str(part) for part in command])
+    assert result.exit_code == code, result.output
+    return result.stderr
+
+
+@pytest.fixture
+def labs(tmp_path, monkeypatch, serving):
+    """`url, door = labs`: a coordinator with two sites, each with its file; commands are about x.db."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CBOC_SITE", "x.db")
+    engine = open_database(f"sqlite:///{tmp_path / 'coordinator.db'}")
+    upgrade(engine)
+    Exchange(engine).create(STUDY)
+    door = Door(engine)
+    with serving(engine) as url:
+        for name in STUDY.sites:
+            code = door.invite("buffer study", name)
+            cboc.join(url, code, storage=f"{name}.db", direction="maximise", initial=1)
+        yield url, door
+    engine.dispose()
+
+
+def test_a_sheet_that_was_filled_in_and_not_told_is_not_written_over(labs):
+    assert labs
+    call("ask", "--format", "csv", "--output", "bench.csv")
+    call("ask", "--format", "csv", "--output", "bench.csv")  # nothing is lost by that
+    sheet = Path("bench.csv")
+    sheet.write_text(sheet.read_text().replace(",,,", ",0.5,,"))
+    filled = sheet.read_text()
+    for format in ("csv", "json", "table"):
+        said = call("ask", "--format", format, "--output", "bench.csv", code=2)
+        assert "bench.csv is filled in, and not all of it was told; cboc tell bench.csv first" in said
+    assert sheet.read_text() == filled
+    assert "1 line of bench.csv told." in call("tell", "bench.csv")
+    call("ask", "--format", "csv", "--output", "bench.csv", code=3)  # waits for y
+    y = cboc.join(storage="y.db")
+    y.abandon(y.ask())
+    y.propose()
+    call("ask", "--format", "csv", "--output", "bench.csv")
+    assert sheet.read_text().startswith("trial,pH,y,sem,status\n1,")
+
+
+def test_words_after_a_result(labs):
+    assert labs
+    call("ask", "--format", "csv", "--output", "bench.csv")
+    assert "Nothing was told: no line of bench.csv has an outcome in column y" in call("tell", "bench.csv")
+    assert "1 experiment, best so far 0.5. Next: cboc ask." in call("tell", "0.5")
+    refused = call("tell", "0.6", "--trial", "0", code=2)
+    assert "was told 0.5 already; 0.6 came now" in refused and "cboc tell 0.6 --trial 0 --again" in refused
+    sheet = Path("bench.csv")
+    sheet.write_text(sheet.read_text().replace(",,,", ",0.7,,"))
+    refused = call("tell", "bench.csv", code=2)
+    assert "cboc tell 0.7 --trial 0 --again" in refused and "Nothing of the sheet was told." in refused
+    call("tell", "0.6", "--trial", "0", "--again")
+    for _ in range(2):
+        for name in ("x", "y"):
+            site = cboc.join(storage=f"{name}.db")
+            if name == "y" and not site.trials:
+                site.abandon(site.ask())
+            site.propose()
+        y = cboc.join(storage="y.db")
+        y.tell(y.ask(), 1.0)
+        call("ask")
+        said = call("tell", "0.1")
+    assert "3 experiments, best so far 0.6. The study is over for this site: cboc ask tells the others" in said
+    assert "has finished its 2 of 2 rounds" in call("ask", code=4)
+
+
+def test_waiting_is_quiet_and_ends(labs, monkeypatch):
+    """Three hours of it, on a clock of the test's own: one message now and then, and only where the study stands."""
+    assert labs
+    x, y = cboc.join(storage="x.db"), cboc.join(storage="y.db")
+    x.tell(x.ask(), 1.0)
+    y.tell(y.ask(), 1.0)
+    now, pauses = [0.0], []
+
+    def sleep(seconds):
+        pauses.append(seconds)
+        now[0] += seconds
+        if now[0] > 3 * 3600.0 and y.rounds == 0:
+            y.propose()
+
+    monkeypatch.setattr(lab, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
+    before = len(SiteFile("x.db").sent())
+    said = call("ask", "--wait")
+    assert said.count("It waits for y") == 1
+    sent = Counter(message.path for message in SiteFile("x.db").sent()[before:])
+    assert sent["/v1/rounds/0/proposal"] == sent["/v1/rounds/0/design"] == 2
+    assert sent["/v1/study"] == len(pauses) + 1 < 300
+    assert pauses[0] == 0.1 and max(pauses) == 300.0 and pauses == sorted(pauses)
+    assert cboc.join(storage="x.db").trials[1].status == "pending"
+
+
+def test_waiting_goes_on_where_another_file_has_proposed(labs, monkeypatch):
+    url, door = labs
+    x, y = cboc.join(storage="x.db"), cboc.join(storage="y.db")
+    x.tell(x.ask(), 1.0)
+    y.tell(y.ask(), 1.0)
+    x.propose()
+    door.revoke("buffer study", "x")
+    cboc.join(url, door.invite("buffer study", "x"), storage="new.db", direction="maximise", initial=0)
+    steps = iter([lambda: y.tell(y.ask(), 1.0), y.propose])
+    monkeypatch.setattr(lab, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda _: next(steps)()))
+    said = call("ask", "--wait", "--file", "new.db")
+    assert "Is a copy of this site's file in use on another computer? Only one may be." in said
+    assert cboc.join(storage="new.db").trials[0].round == 1
+
+
+def test_pauses_grow_and_have_a_bound():
+    assert [pause(waited, 300.0) for waited in (0.0, 40.0, 100.0, 6000.0, 1e6)] == [2.0, 2.0, 5.0, 300.0, 300.0]
+
+
+def test_the_page_says_that_another_file_has_proposed_as_long_as_it_waits(labs):
+    url, door = labs
+    x = cboc.join(storage="x.db")
+    x.tell(x.ask(), 1.0)
+    x.propose()
+    cboc.join(url, door.invite("buffer study", "x"), storage="new.db", direction="maximise", initial=0)
+    bench = Bench("new.db")
+    for _ in range(3):
+        bench.ask(at_once=True)
+        assert "in use on another computer" in bench.news(bench.open()).sentence
+    assert create_page("new.db") is not None
+
+
+def test_messages_are_counted_without_being_read(labs):
+    assert labs
+    file = SiteFile("x.db")
+    assert file.sent_count() == len(file.sent()) > 0
+
+
+def test_the_warning_comes_before_the_secrets(tmp_path, monkeypatch):
+    """On an address of this machine that is not the loopback's name."""
+    monkeypatch.chdir(tmp_path)
+    said = []
+    monkeypatch.setattr(lab.notes, "print", lambda text, **_: said.append(text))
+    monkeypatch.setattr(Rest, "_send", lambda *_: said.append("sent"))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    CliRunner().invoke(app, ["join", f"http://127.0.0.2:{port}", "code", "--direction", "maximise"])
+    assert "is not HTTPS" in said[0] and said[1] == "sent"
+    said.clear()
+    CliRunner().invoke(app, ["join", f"http://127.0.0.1:{port}", "code", "--direction", "maximise", "--file", "b.db"])
+    assert said[0] == "sent"
+
+
+def test_while_the_coordinator_is_down_ask_says_so_at_once(labs, monkeypatch):
+    assert labs
+    SiteFile("x.db").remember(url="http://127.0.0.1:1")
+    call("ask")
+    call("tell", "0.5")
+    monkeypatch.setattr(lab, "LONG", 1.0)
+    said = call("ask").splitlines()
+    assert said[0].startswith("No answer from the coordinator (") and said[0].endswith("; trying again.")
+    assert "100 % your own optimum: the coordinator could not be reached" in said[-1]

@@ -1,0 +1,181 @@
+"""Any order of calls is legal: two coordinators on one database do what a ledger in memory does, told the same.
+
+The model knows the deadline's one rule: whoever looks at a round after its time closes it, if the quorum is in.
+"""
+
+from dataclasses import replace
+from itertools import count
+
+import numpy as np
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
+
+from cboc import CbocError, Fixed, Ledger, Study
+from cboc.consensus.matrix import WEIGHT_ONE, is_doubly_stochastic
+from cboc.coordinator.database import transaction
+from cboc.coordinator.store import SqlStore
+from cboc.coordinator.transactions import Exchange, State
+from cboc.exchange.messages import Design, Proposal
+
+MOST_SITES, HORIZON = 4, 3
+NUMBERS = count()  # a study of its own for every example, all in one database
+ONE = st.floats(0.0, 1.0)
+SEED = st.integers(0, 999)
+WHO = st.integers(0, MOST_SITES - 1)
+WHICH = st.integers(0, 1)  # of the two coordinators
+PROPOSE = st.tuples(st.just("propose"), st.permutations(range(MOST_SITES)), st.integers(1, MOST_SITES), SEED)
+MOVES = st.one_of(
+    PROPOSE,
+    PROPOSE,
+    PROPOSE,
+    st.tuples(st.just("propose_for_another_round"), WHICH, WHO, st.sampled_from([-2, -1, 1, 2]), SEED),
+    st.tuples(st.just("repeat"), WHICH, st.integers(0, 99), st.none() | ONE),
+    st.tuples(st.just("leave"), WHICH, WHO, st.sampled_from([False, False, False, True])),
+    st.tuples(st.just("wait"), WHICH, st.floats(1.0, 15.0)),
+    st.tuples(st.just("ask"), WHICH, WHO, st.integers(-1, 3)),
+)
+
+
+@st.composite
+def studies(draw):
+    sites = tuple("abcd"[: draw(st.integers(1, MOST_SITES))])
+    K = len(sites)
+    shuffles = draw(st.lists(st.permutations(range(K)), min_size=1, max_size=3))
+    mixture = np.mean([np.eye(K)[order] for order in shuffles], axis=0)  # doubly stochastic, mostly not symmetric
+    return Study(
+        {"a": (0.0, 1.0)},
+        sites,
+        HORIZON,
+        rule=draw(st.sampled_from(["leader", "uniform", Fixed(mixture), "identity"])),
+        graph=draw(st.sampled_from(["complete", "ring", "star"])),
+        budgets={site: draw(st.integers(1, HORIZON)) for site in sites if draw(st.booleans())},
+        quorum=draw(st.integers(1, K)),
+    )
+
+
+def heard(call, *given):
+    """What a call answers, or how it refuses."""
+    try:
+        return call(*given)
+    except CbocError as refusal:
+        return type(refusal), str(refusal)
+
+
+class Rounds(RuleBasedStateMachine):
+    engine = None
+
+    @initialize(study=studies(), deadline=st.none() | st.just(10.0))
+    def found(self, study, deadline):
+        study = replace(study, name=f"study {next(NUMBERS)}")
+        self.now, self.study, self.deadline = 0.0, study, deadline
+        self.exchanges = [Exchange(self.engine, lambda: self.now) for _ in range(2)]
+        self.exchanges[0].create(study, deadline)
+        self.model, self.began = Ledger(study), None  # when the open round had its first proposal
+        self.sent, self.answers = [], {}
+
+    @rule(move=MOVES)
+    def play(self, move):
+        """One rule for all moves: Hypothesis leaves most rules out of an example, and without proposals it is none."""
+        name, *given = move
+        getattr(self, name)(*given)
+
+    def _site(self, number):
+        return self.study.sites[number % len(self.study.sites)]
+
+    def _is_due(self):
+        present = len(self.model.store.proposals(self.model.current))
+        is_late = self.deadline is not None and self.began is not None and self.now >= self.began + self.deadline
+        return is_late and present >= self.study.quorum
+
+    def _look(self):
+        if self._is_due():
+            self.model.close()
+            self.began = None
+
+    def _submit(self, which, proposal):
+        before = self.model.current
+        expected = heard(self.model.submit, proposal)
+        assert heard(self.exchanges[which].submit, self.study.name, proposal) == expected
+        if self.model.current > before:
+            self.began = None
+        elif self.began is None and self.model.store.proposals(before):
+            self.began = self.now
+        if expected is None and proposal not in self.sent:
+            self.sent.append(proposal)
+
+    def _proposal(self, who, round, seed):
+        x, reward = np.random.default_rng(seed).random(2).tolist()
+        best = (x / 2,) if self.study.shares_best else None
+        return Proposal(self._site(who), round, (x,), reward if self.study.needs_rewards else None, best)
+
+    def propose(self, order, many, seed):
+        """Some sites, to both coordinators by turns; the round may close under way."""
+        for turn, who in enumerate(order[:many]):
+            self._submit(turn % 2, self._proposal(who, self.model.current, seed + turn))
+
+    def propose_for_another_round(self, which, who, ahead, seed):
+        self._submit(which, self._proposal(who, max(0, self.model.current + ahead), seed))
+
+    def repeat(self, which, number, x):
+        """Something that was taken in comes again: the same, or with another design."""
+        if self.sent:
+            sent = self.sent[number % len(self.sent)]
+            self._submit(which, sent if x is None else replace(sent, x=(x,)))
+
+    def leave(self, which, who, is_meant):
+        if not is_meant:  # or most studies would soon be over
+            return
+        before = self.model.current
+        self.model.leave(self._site(who))
+        self.exchanges[which].leave(self.study.name, self._site(who))
+        self.began = self.began if self.model.current == before else None
+
+    def wait(self, which, seconds):
+        self.now += seconds
+        before, is_due = self.model.current, self._is_due()
+        self._look()
+        closes_at = None if self.began is None or self.deadline is None else self.began + self.deadline
+        state = self.exchanges[which].state(self.study.name)
+        assert state == State(self.model.current, tuple(self.model.missing()), closes_at)
+        assert state.round == before + is_due  # a site that is missing blocks nobody beyond the deadline
+
+    def ask(self, which, who, back):
+        self._look()
+        site, round = self._site(who), max(0, self.model.current - back)
+        answer = heard(self.exchanges[which].design, self.study.name, site, round)
+        assert answer == heard(self.model.design, site, round)
+        if isinstance(answer, Design):
+            assert self.answers.setdefault((site, round), answer) == answer  # a closed round never changes
+
+    def teardown(self):
+        if not hasattr(self, "model"):
+            return
+        self._look()
+        K = len(self.study.sites)
+        exchange = self.exchanges[0]
+        assert exchange.state(self.study.name).round == self.model.current
+        for round in range(self.model.current):
+            W = np.eye(K)  # who was absent keeps to itself
+            for site in self.model.store.proposals(round):
+                W[self.study.index(site)] = exchange.design(self.study.name, site, round).weights
+            assert is_doubly_stochastic(self.model.matrix(round))
+            assert is_doubly_stochastic(W, tolerance=K / WEIGHT_ONE) and (W.sum(axis=1) == 1.0).all()
+        with transaction(self.engine, is_reading=True) as connection:
+            store = SqlStore(connection, self.study.name, is_reading=True)
+            kept = [dict(store.proposals(round)) for round in range(self.model.current + 3)]
+        assert sum(map(len, kept)) == len(self.sent)
+        for round in range(self.model.current + 1):
+            assert kept[round] == self.model.store.proposals(round)
+
+
+def test_two_coordinators_are_one_ledger(engine):
+    on_engine = type("OnEngine", (Rounds,), {"engine": engine})
+    how = settings(
+        max_examples=60 if engine.dialect.name == "sqlite" else 20,
+        stateful_step_count=20,
+        deadline=None,
+        suppress_health_check=[HealthCheck.too_slow],
+        phases=[Phase.reuse, Phase.generate],  # to make a failure small takes minutes, and tells little more
+    )
+    run_state_machine_as_test(on_engine, settings=how)

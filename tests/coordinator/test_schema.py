@@ -1,0 +1,282 @@
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import threading
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from alembic import command
+from alembic.autogenerate import compare_metadata
+from alembic.runtime.migration import MigrationContext
+from sqlalchemy import event, inspect, make_url
+from sqlalchemy.exc import DBAPIError
+
+from cboc import CbocError
+from cboc.coordinator import database, schema
+from cboc.coordinator.database import metadata, open_database
+from cboc.coordinator.schema import changing, configuration, downgrade, latest, revision_of, revisions, upgrade
+from cboc.coordinator.tokens import Door
+from cboc.coordinator.transactions import Exchange
+from cboc.exchange.messages import Design, Proposal
+
+FROZEN = Path(__file__).parent / "frozen"
+TOGETHER = """
+import sys
+from cboc.coordinator.schema import upgrade
+from cboc.coordinator.database import open_database
+print("ready", flush=True)
+sys.stdin.readline()
+upgrade(open_database(sys.argv[1]))
+"""
+
+
+@pytest.fixture
+def empty(url):
+    engine = open_database(url)
+    yield engine
+    engine.dispose()
+
+
+def differences(engine):
+    """Between the tables that are there and those that the code expects."""
+    with engine.connect() as connection:
+        options = {"compare_type": True, "compare_server_default": True}
+        return compare_metadata(MigrationContext.configure(connection, opts=options), metadata)
+
+
+def revision(engine):
+    with engine.connect() as connection:
+        return revision_of(connection)
+
+
+def test_up_down_and_up_again(empty):
+    assert revision(empty) is None
+    upgrade(empty)
+    assert revision(empty) == latest() and differences(empty) == []
+    for step in (*reversed(revisions()[:-1]), "base"):
+        downgrade(empty, step)
+    assert revision(empty) is None and inspect(empty).get_table_names() == ["alembic_version"]
+    for step in revisions():
+        upgrade(empty, step)
+    assert revision(empty) == latest() and differences(empty) == []
+    upgrade(empty)  # the same again is fine
+
+
+def test_a_difference_would_be_found(empty):
+    upgrade(empty)
+    with changing(empty) as connection:
+        connection.exec_driver_sql("ALTER TABLE proposals DROP COLUMN reward")
+    assert [difference[0] for difference in differences(empty)] == ["add_column"]
+
+
+def test_every_constraint_has_the_name_that_the_convention_gives_it(empty):
+    upgrade(empty)
+    found = inspect(empty)
+    for table in metadata.tables:
+        assert found.get_pk_constraint(table)["name"] == f"pk_{table}"
+        for key in found.get_foreign_keys(table):
+            assert key["name"] == f"fk_{table}_{key['referred_table']}"
+        for unique in found.get_unique_constraints(table):
+            assert unique["name"] == f"uq_{table}_{'_'.join(unique['column_names'])}"
+
+
+def thaw(frozen, url):
+    """An old database, as it was."""
+    if make_url(url).get_backend_name() == "sqlite":
+        shutil.copy(frozen.with_suffix(".sqlite"), make_url(url).database)
+        return
+    address, file = url.replace("+psycopg", ""), frozen.with_suffix(".sql")
+    subprocess.run(["psql", address, "-q", "-v", "ON_ERROR_STOP=1", "-f", file], check=True, capture_output=True)
+
+
+@pytest.mark.parametrize("frozen", sorted(FROZEN.glob("*.json")), ids=lambda path: path.stem)
+def test_an_old_study_goes_on(frozen, url, empty):
+    facts = json.loads(frozen.read_text())
+    thaw(frozen, url)
+    assert revision(empty) == frozen.stem
+    upgrade(empty)
+    assert revision(empty) == latest() and differences(empty) == []
+    exchange, door = Exchange(empty, lambda: facts["now"]), Door(empty, lambda: facts["now"])
+    for design in facts["designs"]:
+        found = exchange.design(facts["study"], design["site"], design["round"])
+        others = tuple(map(tuple, design["others"]))
+        assert found == Design(
+            **{**design, "x": tuple(design["x"]), "weights": tuple(design["weights"]), "others": others}
+        )
+    assert door.who(facts["token"]) == (facts["study"], "lab-a")
+    assert door.join(facts["code"], 43 * "b") == (facts["study"], "lab-b")
+    state = exchange.state(facts["study"])
+    assert (state.round, state.missing) == (3, ("lab-b",)) and state.closes_at == facts["now"] + 3600.0
+    exchange.submit(facts["study"], Proposal("lab-b", 3, (0.25, 0.75), reward=0.5))
+    assert exchange.state(facts["study"]).round == 4
+    assert exchange.design(facts["study"], "lab-b", 3) is not None
+
+
+def test_several_that_start_at_once_find_it_done(url, empty):
+    starting = [
+        subprocess.Popen([sys.executable, "-c", TOGETHER, url], stdin=-1, stdout=-1, stderr=-1, text=True)
+        for _ in range(2)
+    ]
+    for process in starting:
+        assert process.stdout.readline() == "ready\n"
+    for process in starting:
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    for process in starting:
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == 0, said
+    assert revision(empty) == latest() and differences(empty) == []
+
+
+def test_an_upgrade_that_fails_leaves_nothing_behind(empty):
+    upgrade(empty, "0001")
+    with changing(empty) as connection:
+        connection.exec_driver_sql("CREATE TABLE logins (in_the_way INTEGER)")  # 0002 makes people first, then logins
+    with pytest.raises(DBAPIError, match="logins"):  # not the user's mistake: it comes through as it is
+        upgrade(empty)
+    assert revision(empty) == "0001" and "people" not in inspect(empty).get_table_names()
+
+
+def test_a_database_that_is_not_ours_or_newer_is_refused_and_left_alone(empty):
+    with changing(empty) as connection:
+        connection.exec_driver_sql("CREATE TABLE recipes (name TEXT)")
+    for of_another_program in (False, True):
+        if of_another_program:
+            with changing(empty) as connection:
+                connection.exec_driver_sql("CREATE TABLE alembic_version (version_num VARCHAR(32))")
+                connection.exec_driver_sql("INSERT INTO alembic_version VALUES ('1ae4cf12')")
+        with pytest.raises(CbocError, match="holds tables that are not cboc's; give the coordinator one of its own"):
+            upgrade(empty)
+        assert "studies" not in inspect(empty).get_table_names()
+
+
+def test_a_newer_database_is_refused(empty):
+    upgrade(empty)
+    with changing(empty) as connection:
+        connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
+    with pytest.raises(CbocError, match=f"is at revision 9999, and this cboc knows up to {latest()}; install a newer"):
+        upgrade(empty)
+
+
+@pytest.mark.parametrize("kind", ["sqlite", "postgresql"])
+def test_a_database_that_cannot_be_reached_is_one_sentence_without_its_password(kind, tmp_path):
+    nowhere = {
+        "sqlite": f"sqlite:///{tmp_path}/missing/coordinator.db",
+        "postgresql": "postgresql+psycopg://cboc:secret@127.0.0.1:9/cboc",
+    }
+    with pytest.raises(CbocError, match="cannot be opened; is there such a folder|cannot be reached") as refusal:
+        upgrade(open_database(nowhere[kind]))
+    assert "secret" not in str(refusal.value) and "\n" not in str(refusal.value)
+
+
+def refusal(engine):
+    with pytest.raises(CbocError) as refused:
+        upgrade(engine)
+    engine.dispose()
+    return str(refused.value)
+
+
+@pytest.mark.parametrize("content", ["old", "latest", "nothing"])
+def test_a_file_that_may_not_be_written_to(tmp_path, content):
+    path = tmp_path / "coordinator.db"
+    if content == "nothing":
+        path.touch()
+    else:
+        shutil.copy(FROZEN / "0001.sqlite", path)
+    if content == "latest":
+        engine = open_database(f"sqlite:///{path}")
+        upgrade(engine)
+        engine.dispose()
+    assert "may not be written to" in refusal(open_database(f"sqlite:///file:{path}?mode=ro&uri=true"))
+
+
+@pytest.mark.parametrize("is_latest", [True, False])
+def test_a_server_that_may_only_be_read(postgres_engine, is_latest):
+    readonly = open_database(f"{postgres_engine.url.render_as_string()}?options=-cdefault_transaction_read_only%3Don")
+    with readonly.connect() as connection:
+        assert connection.exec_driver_sql("SHOW transaction_read_only").scalar_one() == "on"
+    if not is_latest:
+        downgrade(postgres_engine, "base")
+    assert "may not be written to" in refusal(readonly)
+
+
+def test_a_new_file_is_for_its_owner(tmp_path):
+    before = os.umask(0o022)
+    try:
+        engine = open_database(f"sqlite:///{tmp_path / 'coordinator.db'}")
+        assert not list(tmp_path.iterdir())  # an address alone makes no file
+        upgrade(engine)
+        modes = {path.name: path.stat().st_mode & 0o777 for path in tmp_path.iterdir()}
+    finally:
+        os.umask(before)
+    assert modes == dict.fromkeys(("coordinator.db", "coordinator.db-wal", "coordinator.db-shm"), 0o600)
+    engine.dispose()
+
+
+def test_a_file_that_another_process_holds(tmp_path, monkeypatch):
+    monkeypatch.setattr(database, "PATIENCE", 0.1)
+    path = tmp_path / "coordinator.db"
+    shutil.copy(FROZEN / "0001.sqlite", path)
+    holder = sqlite3.connect(path, isolation_level=None)
+    holder.execute("BEGIN IMMEDIATE")
+    assert "is in use by somebody else" in refusal(open_database(f"sqlite:///{path}"))
+    holder.close()
+
+
+def test_a_new_file_that_another_process_holds_for_a_moment(tmp_path):
+    """SQLite refuses at once to change the mode of such a file."""
+    path = tmp_path / "coordinator.db"
+    holder = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    holder.execute("BEGIN IMMEDIATE")
+    with pytest.raises(sqlite3.OperationalError), closing(sqlite3.connect(path, timeout=60.0)) as another:
+        another.execute("PRAGMA journal_mode=WAL")
+    release = threading.Timer(0.5, holder.close)
+    release.start()
+    engine = open_database(f"sqlite:///{path}")
+    upgrade(engine)
+    release.join()
+    assert revision(engine) == latest()
+    engine.dispose()
+
+
+def test_a_lock_that_another_process_holds(postgres_engine, monkeypatch):
+    monkeypatch.setattr(schema, "PATIENCE", 1.0)
+    with changing(postgres_engine):
+        assert "is in use by somebody else" in refusal(open_database(postgres_engine.url.render_as_string()))
+
+
+def test_a_full_disk(tmp_path):
+    engine = open_database(f"sqlite:///{tmp_path / 'coordinator.db'}")
+
+    @event.listens_for(engine, "connect")
+    def _(connection, _):
+        connection.execute("PRAGMA max_page_count = 8")
+
+    assert "has no space left on its disk" in refusal(engine)
+    again = open_database(f"sqlite:///{tmp_path / 'coordinator.db'}")
+    assert revision(again) is None and inspect(again).get_table_names() == []
+    again.dispose()
+
+
+def test_a_file_that_is_no_database(tmp_path):
+    (tmp_path / "notes.txt").write_text("no database at all, but long enough to be taken for one" * 20)
+    assert "is none, or damaged" in refusal(open_database(f"sqlite:///{tmp_path / 'notes.txt'}"))
+
+
+def test_a_new_revision_can_be_drafted(empty, tmp_path):
+    """As env.py says; in a copy of the folder, from tables that lack a column."""
+    migrations = tmp_path / "migrations"
+    shutil.copytree(Path(schema.__file__).parent / "migrations", migrations)
+    upgrade(empty)
+    with changing(empty) as connection:
+        connection.exec_driver_sql("ALTER TABLE proposals DROP COLUMN reward")
+        config = configuration(connection)
+        config.set_main_option("script_location", str(migrations))
+        command.revision(config, "Rewards", autogenerate=True, rev_id="9999")
+    draft = (migrations / "versions" / "9999_rewards.py").read_text()
+    compile(draft, "draft", "exec")
+    assert "revision = '9999'" in draft and "add_column(sa.Column('reward', sa.Float()" in draft

@@ -1,0 +1,106 @@
+from math import isnan
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cboc.runs.history import History
+from cboc.runs.metrics import after, area, best_curves, best_found, gap, gap_curves, lead, margin, paired, rounds_to
+from cboc.exchange.study import Study
+from cboc.site.trial import Decision, Status, Trial
+
+
+def test_gap_is_the_share_of_the_way_from_the_start_to_the_optimum():
+    assert gap([10.0, 6.0, 5.0], start=10.0, optimum=5.0).tolist() == [0.0, 0.8, 1.0]
+    assert gap([-3.0, -1.0], start=-3.0, optimum=1.0).tolist() == [0.0, 0.5]
+
+
+def test_gap_is_one_where_the_start_is_the_optimum():
+    assert gap([2.0, 2.0], start=2.0, optimum=2.0).tolist() == [1.0, 1.0]
+    assert gap([0.0, 0.0], start=0.0, optimum=0.0).tolist() == [1.0, 1.0]
+
+
+def test_gap_of_several_sites_at_once():
+    curves = gap([[4.0, 2.0], [7.0, 7.0]], start=[4.0, 7.0], optimum=[0.0, 7.0])
+    assert curves.tolist() == [[0.0, 0.5], [1.0, 1.0]]
+
+
+@given(st.lists(st.floats(0.0, 100.0), min_size=2, max_size=20))
+def test_gap_of_a_minimisation_rises_from_0_to_at_most_1(outcomes):
+    best = np.minimum.accumulate(outcomes)
+    curve = gap(best, best[0], optimum=-1.0)
+    assert curve[0] == 0.0 and (np.diff(curve) >= 0).all() and curve[-1] <= 1.0
+
+
+def test_area_is_the_mean_over_the_rounds_without_the_start():
+    assert area([0.0, 0.5, 1.0]) == 0.75
+
+
+def test_after_a_share_of_the_rounds():
+    curve = np.arange(21) / 20
+    assert [float(after(curve, share)) for share in (0.0, 0.25, 0.5, 1.0)] == [0.0, 0.25, 0.5, 1.0]
+
+
+def test_rounds_to_a_level_is_the_first_round_there_and_nan_if_there_is_none():
+    first, second = rounds_to([[0.0, 0.4, 0.9, 0.9], [0.0, 0.1, 0.2, 0.3]], [0.9, 0.9])
+    assert first == 2 and isnan(second)
+    assert rounds_to([0.5, 0.6], 0.5) == 0
+
+
+def test_lead_counts_from_where_the_other_got_to_its_end():
+    ours, theirs = lead([0.0, 0.7, 0.8, 0.8, 0.8], [0.0, 0.0, 0.1, 0.6, 0.6])
+    assert (ours, theirs) == (1, 3)
+
+
+def test_the_margin_is_that_of_students_t():
+    assert margin([1.0, 2.0, 3.0]) == pytest.approx(4.30265273 / 3**0.5)  # two degrees of freedom
+    np.testing.assert_allclose(margin([[1.0, 0.0], [2.0, 0.0], [3.0, 0.0]]), [margin([1.0, 2.0, 3.0]), 0.0])
+    assert margin([1.0, 2.0, 3.0]) == pytest.approx(paired([1.0, 2.0, 3.0], 0.0).margin)
+    assert np.isnan(margin([1.0]))
+
+
+def test_paired_difference_and_its_standard_error():
+    pair = paired([3.0, 5.0], [2.0, 1.0])  # differences 1 and 4
+    assert pair.difference == 2.5
+    assert pair.error == pytest.approx(1.5)
+    assert isnan(paired([1.0], [0.0]).error)
+
+
+def history(outcomes, direction="minimise", earlier=None):
+    """`outcomes` per site, the first one an initial trial."""
+    sites = tuple(outcomes)
+    trials = [
+        Trial(
+            site, k, Status.COMPLETE, None if k == 0 else k - 1, Decision.INITIAL, executed=(0.5,), proposed=(0.5,), y=y
+        )
+        for site, ys in outcomes.items()
+        for k, y in enumerate(ys)
+    ]
+    study = Study({"x": (0, 1)}, sites, horizon=max(len(ys) for ys in outcomes.values()))
+    return History(study, dict.fromkeys(sites, direction), tuple(trials), earlier or {})
+
+
+def test_a_site_that_ends_early_keeps_its_best():
+    curves = best_curves([history({"a": [4.0, 3.0, 5.0, 1.0], "b": [9.0, 8.0]})])
+    assert curves.tolist() == [[[4.0, 3.0, 3.0, 1.0], [9.0, 8.0, 8.0, 8.0]]]
+
+
+def test_histories_compare_as_far_as_all_of_them_go():
+    long, short = history({"a": [4.0, 3.0, 2.0]}), history({"a": [4.0, 1.0]})
+    assert best_curves([long, short]).tolist() == [[[4.0, 3.0]], [[4.0, 1.0]]]
+
+
+def test_results_from_before_the_study_count_as_the_start():
+    assert best_curves([history({"a": [4.0, 3.0]}, earlier={"a": 3.5})]).tolist() == [[[3.5, 3.0]]]
+
+
+def test_gap_curves_measure_every_site_against_its_own_optimum():
+    curves = gap_curves([history({"a": [4.0, 2.0], "b": [1.0, 0.5]})], {"a": 0.0, "b": 0.5})
+    assert curves.tolist() == [[[0.0, 0.5], [0.0, 1.0]]]
+
+
+def test_best_found_goes_by_the_direction():
+    runs = [history({"a": [4.0, 3.0]}), history({"a": [4.0, 2.0]})]
+    assert best_found(runs) == {"a": 2.0}
+    assert best_found([history({"a": [4.0, 3.0]}, "maximise")]) == {"a": 4.0}

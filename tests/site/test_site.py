@@ -1,0 +1,472 @@
+from contextlib import suppress
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from cboc import CbocError, Choice, Dataset, Finished, Gate, Int, Ledger, Site, Space, Study, Waiting, simulate
+from cboc.problems.synthetic import levy
+from cboc.site.trial import Decision, Status, Trial
+from cboc.strategy.bayesian import Bayesian
+
+SPACE = Space({"a": (0.0, 1.0), "b": (-5.0, 5.0)})
+
+
+def bowl(design, centre=0.3):
+    return (design["a"] - centre) ** 2 + design["b"] ** 2
+
+
+def make(sites=("x", "y"), horizon=6, initial=4, space=SPACE, site_options=None, **options):
+    study = Study(space, sites, horizon, **({"shares_best": False} | options))  # the paper's rounds, unless asked
+    ledger = Ledger(study)
+    each = {"direction": "minimise", "initial": initial, "seed": 1} | (site_options or {})
+    return [Site(study, name, ledger, **each) for name in sites]
+
+
+def finish_initial(*sites):
+    for site in sites:
+        for _ in range(site.initial):
+            trial = site.ask()
+            site.tell(trial, bowl(trial.design(site.study.space)))
+
+
+def test_initial_trials_come_first_and_are_not_shared():
+    x, _ = make()
+    finish_initial(x)
+    assert [trial.decision for trial in x.trials] == [Decision.INITIAL] * 4
+    assert x.network.store.proposals(0) == {}
+    assert len({tuple(trial.x) for trial in x.trials}) == 4
+
+
+def test_asking_waits_for_the_others_and_then_gives_the_mean():
+    x, y = make(site_options={"gate": Gate(0.0)})
+    finish_initial(x, y)
+    with pytest.raises(Waiting, match="round 0 is still open"):
+        x.ask()
+    y.propose()
+    trial = x.ask()
+    mean = (np.array(x.trials[-1].proposed) + np.array(y.trials[-1].proposed)) / 2
+    np.testing.assert_allclose(trial.x, mean, atol=1e-8)
+    assert trial.decision == Decision.FOLLOWED and trial.status == Status.PENDING
+
+
+@pytest.mark.parametrize(
+    "odd", [{"others": ((5.0, 5.0),)}, {"others": ((0.5,),)}, {"others": ((float("nan"), 0.5),)}, {"x": (0.5, 1.5)}]
+)
+def test_a_network_that_gives_no_designs_is_named_and_nothing_of_it_is_kept(odd):
+    x, y = make()
+    finish_initial(x, y)
+    y.propose()
+
+    class Odd:
+        submit, leave = x.network.submit, x.network.leave
+
+        def design(self, site, round):
+            return replace(y.network.design(site, round), **odd)
+
+    x.network = Odd()
+    with pytest.raises(CbocError, match="designs have 2 coordinates from 0 to 1; the network of site 'x' gave"):
+        x.ask()
+    x.network = y.network
+    assert x.ask().status == Status.PENDING
+
+
+def test_ask_is_idempotent_until_told():
+    x, y = make()
+    finish_initial(x, y)
+    y.propose()
+    trial = x.ask()
+    assert x.ask() == trial and x.ask() is x.trials[-1]
+    x.tell(trial, 1.0)
+    y.tell(y.ask(), 1.0)
+    y.propose()
+    assert x.ask() != trial
+
+
+def test_telling_twice_the_same_is_fine_and_something_else_is_not():
+    x, _ = make()
+    trial = x.ask()
+    x.tell(trial, 2.0)
+    assert x.tell(trial, 2.0).y == 2.0 and len(x.dataset) == 1
+    with pytest.raises(CbocError, match=r"trial 0 of 'x' was told 2 already; 3 came now"):
+        x.tell(trial, 3.0)
+
+
+def test_a_gate_above_one_is_working_alone_bit_by_bit():
+    alone = make(rule="identity")
+    gated = make(rule="uniform", site_options={"gate": Gate(2.0)})
+    for pair in (alone, gated):
+        finish_initial(*pair)
+        for _ in range(3):
+            for site in pair:
+                site.propose()
+            for site in pair:
+                trial = site.ask()
+                site.tell(trial, bowl(trial.design(SPACE)))
+    assert [t.executed for t in alone[0].trials] == [t.executed for t in gated[0].trials]
+    assert gated[0].trials[-1].decision == Decision.DECLINED
+
+
+def test_the_gate_runs_the_mix_exactly_when_its_utility_suffices():
+    x, y = make(site_options={"gate": Gate(0.5)}, horizon=8)
+    finish_initial(x, y)
+    for _ in range(8):
+        for site in (x, y):
+            site.propose()
+        for site in (x, y):
+            trial = site.ask()
+            is_worth_it = trial.log_worth_agreed >= trial.log_worth + np.log(0.5)
+            assert (trial.decision == Decision.FOLLOWED) == is_worth_it
+            site.tell(trial, bowl(trial.design(SPACE), 0.3 if site is x else 0.6))
+
+
+def test_something_else_was_run():
+    x, _ = make()
+    told = x.tell(x.ask(), 1.5, ran={"a": 0.25, "b": 0.0})
+    assert told.executed == (0.25, 0.5) and told.proposed != told.executed
+    np.testing.assert_array_equal(x.dataset.X[-1], [0.25, 0.5])
+    with pytest.raises(CbocError, match="did you mean 'a'|unknown|no parameter"):
+        x.tell(x.ask(), 1.5, ran={"aa": 0.25, "b": 0.0})
+
+
+def test_a_failed_trial_counts_as_a_failure_and_may_be_told_later():
+    x, _ = make()
+    trial = x.fail(x.ask(), "the pump stopped")
+    assert len(x.dataset) == 0 and len(x.dataset.failures) == 1 and trial.note == "the pump stopped"
+    x.tell(trial, 0.7)
+    assert len(x.dataset) == 1 and len(x.dataset.failures) == 0
+    with pytest.raises(CbocError, match="has a result already"):
+        x.fail(trial)
+
+
+def test_failing_again_keeps_the_first_reason_unless_another_is_given():
+    x, _ = make()
+    trial = x.fail(x.ask(), "the pump stopped")
+    assert x.fail(trial).note == "the pump stopped"
+    assert x.fail(trial, "it was the valve").note == "it was the valve"
+
+
+def test_a_failure_counts_at_the_design_that_was_really_run():
+    x, _ = make()
+    trial = x.fail(x.ask(), ran={"a": 0.25, "b": 2.5})
+    assert trial.executed == (0.25, 0.75) and trial.note == "another design was run"
+    assert x.fail(trial).executed == (0.25, 0.75)
+
+
+class Unreliable:
+    """A disk that is full once in a while."""
+
+    def __init__(self):
+        self.rows, self.is_full = {}, False
+
+    def __call__(self, trial):
+        if self.is_full:
+            self.is_full = False
+            raise OSError("no space left")
+        self.rows[trial.number] = trial
+
+
+@pytest.mark.parametrize("act", [lambda x, t: x.tell(t, 2.0), lambda x, t: x.fail(t), lambda x, t: x.abandon(t)])
+def test_what_could_not_be_saved_has_not_happened_and_is_done_again(act):
+    disk = Unreliable()
+    (x,) = make(("x",), site_options={"save": disk})
+    trial = x.ask()
+    disk.is_full = True
+    with pytest.raises(OSError, match="no space left"):
+        act(x, trial)
+    assert x.trials == [trial] and disk.rows[0] == trial
+    assert act(x, trial) == x.trials[0] == disk.rows[0] != trial
+
+
+@pytest.mark.parametrize("initial", [0, 4])
+def test_no_design_is_handed_in_or_run_that_could_not_be_saved(initial):
+    disk = Unreliable()
+    x, _ = make(initial=initial, site_options={"save": disk})
+    disk.is_full = True
+    with pytest.raises(OSError, match="no space left"):
+        x.propose()
+    assert x.trials == [] and x.network.missing() == ["x", "y"]
+    x.propose()
+    assert x.trials == list(disk.rows.values())
+
+
+def test_an_agreed_design_that_could_not_be_saved_is_agreed_on_again():
+    disk = Unreliable()
+    x, y = make(initial=0, site_options={"save": disk})
+    x.propose(), y.propose()
+    disk.is_full = True
+    with pytest.raises(OSError, match="no space left"):
+        x.ask()
+    assert x.trials[0].status == Status.PROPOSED
+    assert x.ask() == x.trials[0] and x.trials[0].status == Status.PENDING
+
+
+def test_a_twin_changes_nothing_of_the_site():
+    saved = []
+    (x,) = make(("x",), site_options={"save": saved.append})
+    trial = x.ask()
+    x.twin().tell(trial, 1.0)
+    assert x.trials == [trial] == saved and len(x.dataset) == 0
+
+
+def test_a_trial_by_its_number():
+    (x,) = make(("x",))
+    with pytest.raises(CbocError, match="has asked for no trial 0; it has asked for none yet"):
+        x.trial(0)
+    assert x.ask() == x.trial(0)
+    for number in (1, -1):
+        with pytest.raises(CbocError, match=f"has asked for no trial {number}; its last is 0"):
+            x.trial(number)
+
+
+def test_a_round_that_is_open_with_a_proposal_of_another_file_is_waited_for():
+    """A copy of the site's file that is in use elsewhere, or the file of before that was lost."""
+    x, y = make(initial=0)
+    x.propose()
+    again = Site(x.study, "x", x.network, direction="minimise", initial=0, seed=2)
+    with pytest.raises(Waiting, match="Is a copy of this site's file in use on another computer"):
+        again.ask()
+    y.propose()
+    with pytest.raises(Waiting, match="round 1 is still open"):
+        again.ask()
+    y.tell(y.ask(), 1.0)
+    y.propose()
+    assert again.ask().round == 1
+
+
+class Deaf:
+    """A coordinator that knows the site no more."""
+
+    def leave(self, _):
+        raise CbocError("this token is unknown or was revoked.")
+
+
+def test_who_has_finished_is_finished_whatever_the_coordinator_says():
+    (x,) = make(("x",), horizon=1, initial=0)
+    x.tell(x.ask(), 1.0)
+    x.network = Deaf()
+    with pytest.raises(Finished, match="1 of 1 rounds"):
+        x.ask()
+
+
+def test_an_abandoned_trial_is_never_told():
+    x, _ = make()
+    trial = x.abandon(x.ask())
+    assert len(x.dataset) == 0
+    with pytest.raises(CbocError, match="was abandoned and takes no result"):
+        x.tell(trial, 1.0)
+    assert x.ask().number == trial.number + 1
+
+
+@pytest.mark.parametrize("y", [float("nan"), float("inf"), "much", None, (1.0, -2.0), (1.0, float("nan")), (1, 2, 3)])
+def test_an_outcome_that_is_no_number_is_refused_in_one_sentence(y):
+    x, _ = make()
+    with pytest.raises(CbocError, match="an outcome is a"):
+        x.tell(x.ask(), y)
+    assert len(x.dataset) == 0
+
+
+def test_a_measured_error_reaches_the_dataset():
+    x, _ = make()
+    x.tell(x.ask(), (1.0, 0.25))
+    x.tell(x.ask(), 2.0)
+    np.testing.assert_array_equal(x.dataset.sem, [0.25, np.nan])
+
+
+def test_a_trial_of_another_site_is_refused():
+    x, y = make()
+    with pytest.raises(CbocError, match="was not asked for by site 'y'"):
+        y.tell(x.ask(), 1.0)
+
+
+def test_the_budget_ends_the_site():
+    (x,) = make(("x",), horizon=2)
+    finish_initial(x)
+    for _ in range(2):
+        trial = x.ask()
+        x.tell(trial, bowl(trial.design(SPACE)))
+    assert x.is_finished
+    with pytest.raises(Finished, match="2 of 2 rounds"):
+        x.ask()
+
+
+def test_the_theorys_stopping_rule_ends_a_site_and_frees_the_others():
+    x, y = make(site_options={"stop_below": 1e3})
+    finish_initial(x, y)
+    with pytest.raises(Finished, match="fell below 1000"):
+        x.ask()
+    assert x.is_finished and x.network.expected() == ["y"]
+
+
+def test_a_late_proposal_counts_for_the_round_that_is_open():
+    x, y = make()
+    finish_initial(x, y)
+    for _ in range(2):
+        x.propose()
+        x.network.close()
+        x.tell(x.ask(), 1.0)
+    assert y.propose().round == 2 and y.rounds == 1
+    x.propose()
+    assert y.ask().round == 2 and x.network.known(2).progress.tolist() == [2 / 6, 0.0]
+
+
+def test_missed_rounds_do_not_count_and_everybody_gets_to_the_end():
+    x, y = make(horizon=3, budgets={"y": 4})
+    finish_initial(x, y)
+    y.propose()
+    x.network.close()
+    while not (x.is_finished and y.is_finished):
+        for site in (x, y):
+            with suppress(Waiting, Finished):
+                site.tell(site.ask(), 1.0)
+    assert (x.rounds, y.rounds) == (3, 4)
+
+
+def test_a_stale_trial_is_told_at_the_design_that_was_to_be_run():
+    x, y = make(site_options={"gate": Gate(0.0)})
+    finish_initial(x, y)
+    stale = x.propose()
+    y.propose()
+    assert x.ask().agreed != stale.proposed
+    np.testing.assert_array_equal(x.tell(stale, 0.5).executed, x.trials[-1].agreed)
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"gate": 0.5}, r"a gate is a function, such as Gate\(0.5\); 0.5 is not"),
+        ({"strategy": "ei"}, "a strategy is a function"),
+        ({"strategy": Bayesian}, "a strategy is a function"),
+        ({"seed": -1}, "seed is a whole number from 0; this is -1"),
+        ({"initial": 2.5}, "initial is a whole number from 0; this is 2.5"),
+        ({"stop_below": float("nan")}, "stop_below is a number from 0; this is nan"),
+        ({"data": Dataset.empty(3, "minimise")}, "has data with 3 coordinates; the study has 2"),
+        ({"data": Dataset.empty(2, "maximise")}, "its data say maximise"),
+    ],
+)
+def test_wrong_settings_are_refused_in_one_sentence(options, complaint):
+    with pytest.raises(CbocError, match=complaint):
+        make(("x",), site_options=options)
+
+
+@pytest.mark.parametrize("answer", [None, np.zeros(3), lambda X: X.sum(axis=1)])
+def test_a_strategy_that_returns_no_utility_is_named(answer):
+    (x,) = make(("x",), site_options={"strategy": lambda _situation, _rng: answer})
+    finish_initial(x)
+    with pytest.raises(CbocError, match="the strategy of site 'x' has to return a utility"):
+        x.ask()
+
+
+def test_sites_without_any_data_start_together():
+    pair = make(initial=0)
+    for site in pair:
+        site.propose()
+    assert all(SPACE.contains(site.ask().x) for site in pair)
+
+
+def test_earlier_data_count_as_initial():
+    study = Study(SPACE, ("x",), 3)
+    data = Dataset(np.random.default_rng(0).random((10, 2)), np.arange(10.0), direction="minimise")
+    site = Site(study, "x", Ledger(study), direction="minimise", data=data)
+    assert site.ask().round == 0 and site.best.y == 0.0
+
+
+def test_a_site_with_no_data_at_all_starts_somewhere_feasible():
+    (x,) = make(("x",), initial=0)
+    trial = x.ask()
+    assert SPACE.contains(trial.x) and trial.round == 0
+
+
+def test_directions_are_explicit_and_opposite():
+    with pytest.raises(CbocError, match="direction is 'maximise' or 'minimise'; this is 'up'"):
+        make(("x",), site_options={"direction": "up"})
+    down = make(("x",))[0]
+    up = make(("x",), site_options={"direction": "maximise"})[0]
+    for site, sign in ((down, 1), (up, -1)):
+        for _ in range(8):
+            trial = site.ask()
+            site.tell(trial, sign * bowl(trial.design(SPACE)))
+    assert [t.executed for t in up.trials] == [t.executed for t in down.trials]
+    assert up.best.y == -down.best.y
+
+
+def test_mixed_spaces_are_proposed_and_agreed_feasibly():
+    space = Space(
+        {"t": (0.0, 1.0), "n": Int(1, 6), "s": Choice(["red", "green", "blue"]), "u": (0.0, 1.0)}, ["t + u <= 1"]
+    )
+    pair = make(space=space, initial=6, horizon=4, site_options={"gate": Gate(0.0)})
+
+    def yield_(d):
+        return (d["t"] - 0.4) ** 2 + (d["n"] - 4) ** 2 / 10 + (d["s"] != "green") + (d["u"] - 0.5) ** 2
+
+    for _ in range(10):
+        for site in pair:
+            site.propose()
+        for site in pair:
+            trial = site.ask()
+            assert space.contains(trial.x)
+            site.tell(trial, yield_(trial.design(space)))
+    assert pair[0].best.y < 0.7
+
+
+def test_a_trial_survives_its_row():
+    x, y = make(rule="leader", shares_best=True)
+    finish_initial(x, y)
+    y.propose()
+    for trial in (x.trials[0], x.ask(), x.tell(x.ask(), (1.0, 0.5)), x.trials[-1]):
+        assert Trial.from_row(trial.to_row()) == trial
+
+
+def test_a_correction_while_a_round_is_open_counts_as_after_a_restart():
+    x, y = make(shares_best=True)
+    finish_initial(x, y)
+    x.propose()
+    x.tell(x.trials[0], x.trials[0].y + 3.0, is_correction=True)
+    again = Site(x.study, "x", x.network, direction="minimise", initial=4, seed=1, trials=list(x.trials))
+    y.propose()
+    assert x.ask() == again.ask()
+
+
+def test_explanations():
+    def explain(weights, own="a", sites=("a", "b", "c"), **given):
+        trial = Trial(own, 9, Status.PENDING, round=3, proposed=(0.1,), agreed=(0.2,), weights=weights, **given)
+        return trial.explain(sites)
+
+    third = 0.7 / 3
+    followed, declined = {"decision": Decision.FOLLOWED}, {"decision": Decision.DECLINED}
+    uniform = explain((third + 0.3, third, third), **followed)
+    assert uniform == "70 % group mean, 30 % your own optimum; accepted by your gate."
+    leader = explain((0.5, 0.3, 0.2), leader="b", **followed)
+    assert leader == "60 % group mean, 30 % your own optimum, 10 % b; leader b; accepted by your gate."
+    assert explain((0.2, 0.4, 0.4), leader="a", **followed).startswith("60 % group mean, 20 % b, 20 % c; you lead")
+    assert explain((0.5, 0.5, 0.0), **declined) == (
+        "100 % mean of 2 sites; declined by your gate, so this is your own proposal."
+    )
+    doubt = {"keeps": 0.5, "reason": "nobody's best design is known yet", "log_worth": 0.0, **declined}
+    assert explain((0.5, 0.5, 0.0), log_worth_agreed=-1.0, **doubt) == (
+        "100 % mean of 2 sites; in doubt, for nobody's best design is known yet; "
+        "the mix keeps less than 50 % of what your own promises, so this is your own proposal."
+    )
+    assert "declined by your gate" in explain((0.5, 0.5, 0.0), log_worth_agreed=-0.1, **doubt)
+    alone = explain(
+        (0.5, 0.5, 0.0), decision=Decision.ALONE, reason="your outcomes contradict the others' best designs"
+    )
+    assert (
+        alone == "100 % your own optimum, nothing is mixed in, for your outcomes contradict the others' best designs."
+    )
+    assert explain((0.5, 0.5, 0.0), decision=Decision.ALONE) == "100 % your own optimum, nothing is mixed in."
+    assert explain((1.0, 0.0, 0.0), **followed).startswith("100 % your own optimum")
+    drawn = explain((1.0, 0.0, 0.0), pull=2.0, **followed)
+    assert drawn.startswith("100 % your own optimum, drawn to where the others' best designs lie")
+
+
+def test_designs_say_nothing_of_the_size_and_sign_of_outcomes():
+    """What leaves a site, of which docs/what-leaves-my-lab.md speaks."""
+    problem, names = levy(2), ("a", "b")
+
+    def left(scale, direction):
+        experiments = {name: lambda design, k=k: scale * (problem(design) + k) for k, name in enumerate(names)}
+        history = simulate(Study(problem.space, names, 4), experiments, direction=direction, seed=3, initial=5)
+        return [(trial.site, trial.round, trial.proposed, trial.best) for trial in history.trials]
+
+    assert left(1.0, "minimise") == left(2.0**20, "minimise") == left(-2.0, "maximise")

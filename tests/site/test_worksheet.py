@@ -1,0 +1,80 @@
+"""A sheet is taken as a whole or not at all, and nobody's work is written over."""
+
+import pytest
+
+from cboc import CbocError, Ledger, Site, Space, Study
+from cboc.site import worksheet
+from cboc.site.trial import Status
+
+SPACE = Space({"a": (0.0, 10.0), "b": (0.0, 1.0)})
+STUDY = Study(SPACE, ["x"], 3)
+
+
+@pytest.fixture
+def site():
+    """With two trials that wait for a result."""
+    site = Site(STUDY, "x", Ledger(STUDY), direction="maximise", initial=5)
+    first = site.ask()
+    site.fail(first)
+    site.ask()
+    return site
+
+
+def sheet(path, *lines):
+    path.write_text("\n".join(["trial,a,b,y,sem,status", *lines]) + "\n")
+    return path
+
+
+def test_two_lines_for_one_trial_that_differ_are_refused(tmp_path):
+    path = sheet(tmp_path / "s.csv", "0,5,0.5,0.5,,", "0,5,0.5,0.6,,")
+    with pytest.raises(CbocError, match="line 3: trial 0 is in .*line 2 too, otherwise; leave one of them"):
+        worksheet.read(path, SPACE)
+    sheet(path, "0,5,0.5,0.5,,", "0,5,0.5,0.5,,")
+    assert len(worksheet.read(path, SPACE)) == 1
+
+
+def test_a_sheet_with_a_mistake_tells_nothing(site, tmp_path):
+    before = list(site.trials)
+    path = sheet(tmp_path / "s.csv", "1,5,0.5,0.5,,", "7,5,0.5,0.6,,")
+    with pytest.raises(CbocError, match=r"line 3: .* no trial 7; its last is 1\. Nothing of the sheet was told\.$"):
+        worksheet.enter_all(site, worksheet.read(path, SPACE))
+    assert site.trials == before
+    site.tell(site.trials[0], 1.0)
+    sheet(path, "1,5,0.5,0.5,,", "0,5,0.5,2,,")
+    with pytest.raises(CbocError, match=r"was told 1 already; 2 came now.*cboc tell 2 --trial 0 --again"):
+        worksheet.enter_all(site, worksheet.read(path, SPACE))
+    assert site.trials[1].status == Status.PENDING
+
+
+def test_a_failed_line_keeps_the_design_that_was_changed_by_hand(site, tmp_path):
+    worksheet.enter_all(site, worksheet.read(sheet(tmp_path / "s.csv", "1,2.5,0.25,,,failed"), SPACE))
+    assert site.trials[1].status == Status.FAILED and site.trials[1].executed == (0.25, 0.25)
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "-1", "1.0", ""])
+def test_a_trials_number_is_a_number(number, tmp_path):
+    with pytest.raises(CbocError, match="column trial: expected a trial's number"):
+        worksheet.read(sheet(tmp_path / "s.csv", f"{number},5,0.5,1,,"), SPACE)
+
+
+@pytest.mark.parametrize(
+    ("line", "is_told"),
+    [("1,5,0.5,,,", True), ("1,5,0.5,0.5,,", False), ("1,5,0.5,,0.1,", False), ("1,5,0.5,,,failed", False),
+     ("1,5,0.5,much,,", False), ("9,5,0.5,1,,", False)],
+)  # fmt: skip
+def test_what_somebody_wrote_and_nobody_was_told(site, tmp_path, line, is_told):
+    path = sheet(tmp_path / "s.csv", line)
+    assert worksheet.is_told(path, site) is is_told
+    path.write_text(path.read_text().replace(",", ";"), encoding="latin-1")
+    assert worksheet.is_told(path, site) is is_told
+
+
+def test_what_was_told_may_be_written_over(site, tmp_path):
+    path = sheet(tmp_path / "s.csv", "1,5,0.5,0.5,,")
+    worksheet.enter_all(site, worksheet.read(path, SPACE))
+    assert worksheet.is_told(path, site)
+    for other in (tmp_path / "nothing.csv", tmp_path):
+        assert worksheet.is_told(other, site)
+    (tmp_path / "other.txt").write_text("trial and error, y\n1,2\n")
+    (tmp_path / "empty").write_text("")
+    assert worksheet.is_told(tmp_path / "other.txt", site) and worksheet.is_told(tmp_path / "empty", site)

@@ -1,0 +1,549 @@
+"""The page of a site as a program sees it: what it shows, what it takes, and whom it lets in."""
+
+import json
+import re
+import sqlite3
+import threading
+import time
+from contextlib import closing
+
+import httpx2
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import cboc
+import cboc.sitepage.app
+from cboc import CbocError, Choice, Float, Int, Space, Study
+from cboc.data.numbers import GROUPED
+from cboc.site.trial import Decision, Status
+from cboc.sitepage.form import read_entry
+from cboc.sitepage.formatting import allowed, shown
+from cboc.sitepage.history import picture
+from cboc.sitepage.outbox import lines
+from cboc.sitepage.session import Bench, Stage
+from cboc.storage.sitefile import Sent, SiteFile
+
+from ..machine import plain
+
+PRIVATE = "private; open the address that cboc site printed"
+
+
+class Visitor(httpx2.Client):
+    """A browser without a screen, let in with the secret."""
+
+    def __init__(self, url, secret):
+        super().__init__(base_url=url, follow_redirects=True, headers={"Origin": url}, timeout=60, verify=False)
+        self.get("/", params={"secret": secret})
+
+    def ask(self):
+        return self.post("/ask", data={"at_once": "yes"}).text
+
+
+def unescaped(answer):
+    return answer.text.replace("&#39;", "'").replace("&lt;", "<")
+
+
+@pytest.fixture
+def labs(laboratories):
+    return laboratories()
+
+
+@pytest.fixture
+def visit(labs):
+    """`visit("lab-a")`: the page of a site."""
+    visitors = []
+
+    def one(site, **options):
+        visitors.append(Visitor(labs.page(site, **options), labs.secret))
+        return visitors[-1]
+
+    yield one
+    for visitor in visitors:
+        visitor.close()
+
+
+@pytest.fixture(scope="module")
+def calm(everywhere):
+    """`labs, page = calm`: one that all tests share which change nothing; trial 0 of lab-a is to be run."""
+    with closing(Visitor(everywhere.page("lab-a"), everywhere.secret)) as page:
+        page.ask()
+        yield everywhere, page
+
+
+# ---------------------------------------------------------------------------------------------------- who may look
+
+
+def test_the_secret_is_exchanged_for_a_cookie_and_leaves_the_address(calm):
+    labs, url = calm[0], str(calm[1].base_url)
+    answer = plain.get(url, params={"secret": labs.secret})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/")
+    cookie = answer.headers["set-cookie"]
+    assert "HttpOnly" in cookie and "SameSite=strict" in cookie and "Domain" not in cookie
+    seen = plain.get(url, headers={"Cookie": cookie.partition(";")[0]})
+    assert seen.status_code == 200 and "lab-a" in seen.text
+
+
+def test_a_link_from_elsewhere_starts_anew_because_a_redirect_would_lose_the_cookie(calm):
+    labs, url = calm[0], str(calm[1].base_url)
+    answer = plain.get(url, params={"secret": labs.secret}, headers={"Sec-Fetch-Site": "cross-site"})
+    assert answer.status_code == 200 and 'content="0; url=/"' in answer.text and labs.secret not in answer.text
+    assert labs.secret in answer.headers["set-cookie"]
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/?secret=guess", "/sent", "/charts/history", "/advice", "/static/style.css", "/x"]
+)
+def test_without_the_cookie_nothing_is_shown(calm, path):
+    answer = plain.get(calm[1].base_url.join(path))
+    assert answer.status_code == 403 and PRIVATE in answer.text and "lab-a" not in answer.text
+
+
+@pytest.mark.parametrize("cookie", ["", "guess", "a-secret-of-the-testsx", "é"])
+def test_a_wrong_cookie_is_none(calm, cookie):
+    url = calm[1].base_url
+    name = f"cboc_site_{url.port}"
+    assert plain.get(url, headers={"Cookie": f"{name}={cookie}".encode()}).status_code == 403
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["evil.example", "127.0.0.1.evil.example", "evil.example:8000", "localhost.evil", "127.0.0.2", "127.0.0.1:", ""],
+)
+def test_a_foreign_name_that_leads_here_is_refused(calm, host):
+    answer = calm[1].get("/", headers={"Host": host})
+    assert answer.status_code == 403 and "this computer only" in answer.text
+
+
+def test_the_names_of_this_computer_are_fine(calm):
+    labs, url = calm[0], str(calm[1].base_url)
+    port = calm[1].base_url.port
+    for host in (f"127.0.0.1:{port}", f"localhost:{port}", f"[::1]:{port}", "LOCALHOST"):
+        assert plain.get(url, params={"secret": labs.secret}, headers={"Host": host}).status_code == 303
+
+
+@pytest.mark.parametrize("origin", ["https://evil.example", "http://127.0.0.1:1", "null", None])
+@pytest.mark.parametrize("path", ["/result", "/failed", "/abandon", "/ask", "/alone"])
+def test_a_form_of_another_page_is_refused(calm, origin, path):
+    labs, page = calm
+    form = page.build_request("POST", path, data={"trial": "0", "y": "1"}, headers={"Origin": origin or ""})
+    if origin is None:
+        del form.headers["origin"]
+    answer = page.send(form)
+    assert answer.status_code == 403 and "from itself only" in answer.text
+    assert labs.site("lab-a").trials[0].status == Status.PENDING
+
+
+def test_answers_are_for_this_page_alone(calm):
+    headers = calm[1].get("/").headers
+    assert headers["cross-origin-resource-policy"] == "same-origin" and headers["cache-control"] == "no-store"
+    assert "default-src 'none'" in headers["content-security-policy"]
+
+
+def test_a_secret_is_made_where_none_is_given(calm):
+    first, second = (cboc.sitepage.app.create_page(calm[0].file("lab-a")).state.secret for _ in range(2))
+    assert first != second and len(first) > 40
+
+
+def test_a_file_that_has_joined_nothing_is_refused_at_once(tmp_path):
+    with pytest.raises(CbocError, match="there is no site file"):
+        cboc.sitepage.app.create_page(tmp_path / "empty.db")
+
+
+# ------------------------------------------------------------------------------------------------------- one study
+
+
+def test_a_study_of_two_sites_through_their_pages(labs, visit):
+    pages = {name: visit(name) for name in labs.study.sites}
+    for _ in range(30):
+        for name, page in pages.items():
+            page.ask()
+            site = labs.site(name)
+            if site.trials[-1].status == Status.PENDING:
+                page.post("/result", data={"trial": len(site.trials) - 1, "y": f"0,{len(site.trials)}"})
+        if all(labs.site(name).is_finished for name in pages):
+            break
+    for name, page in pages.items():
+        site = labs.site(name)
+        assert [trial.y for trial in site.trials] == [0.1, 0.2, 0.3, 0.4, 0.5]
+        assert "Finished" in page.get("/").text and "hx-post" not in page.ask()
+
+
+def test_the_page_shows_the_design_and_why(labs, visit):
+    text = visit("lab-a").ask()
+    trial = labs.site("lab-a").trials[0]
+    for name, value in trial.design(labs.study.space).items():
+        assert f">{shown(labs.study.space.parameters[name], value)}<" in text
+    assert trial.explain(labs.study.sites) in text and "°C" in text
+
+
+def test_another_design_that_was_run(labs, visit):
+    page = visit("lab-a")
+    page.ask()
+    design = labs.site("lab-a").trials[0].design(labs.study.space)
+    fields = {f"ran.{name}": shown(labs.study.space.parameters[name], value) for name, value in design.items()}
+    changed = fields | {"ran.temperature": "33,5", "ran.solvent": "dmso"}
+    page.post("/result", data={"trial": 0, "y": "1", "sem": "0.1", "other": "yes", **changed})
+    told = labs.site("lab-a").trials[0]
+    assert told.design(labs.study.space) == pytest.approx(design | {"temperature": 33.5, "solvent": "dmso"})
+    assert (told.y, told.sem, told.note) == (1.0, 0.1, "another design was run")
+
+
+def test_without_the_tick_the_fields_of_another_design_count_for_nothing(labs, visit):
+    page = visit("lab-a")
+    page.ask()
+    page.post("/result", data={"trial": 0, "y": "1", "ran.temperature": "33.5"})
+    told = labs.site("lab-a").trials[0]
+    assert told.executed == told.proposed
+
+
+def test_failed_and_abandoned(labs, visit):
+    page = visit("lab-a")
+    page.ask()
+    page.post("/failed", data={"trial": 0, "reason": " the pump stopped "})
+    page.ask()
+    page.post("/abandon", data={"trial": 1})
+    trials = labs.site("lab-a").trials
+    assert [trial.status for trial in trials[:2]] == [Status.FAILED, Status.ABANDONED]
+    assert trials[0].note == "the pump stopped" and "the pump stopped" in page.get("/").text
+
+
+# ------------------------------------------------------------------------------------------------------- mistakes
+
+
+@pytest.mark.parametrize(
+    ("typed", "sentence"),
+    [
+        ({"y": ""}, "the outcome is missing"),
+        ({"y": "high"}, "the outcome is a number such as 0.25; 'high' is none."),
+        ({"y": "1.234,5"}, "'1.234,5' is none."),
+        ({"y": "1 000"}, "'1 000' is none."),
+        ({"y": "1,234"}, "the outcome: '1,234' may mean thousands or decimals; write 1234 or 1.234."),
+        ({"y": "nan"}, "'nan' is none."),
+        ({"y": "1e999"}, "'1e999' is none."),
+        ({"y": "0.25", "sem": "-1"}, "the standard error is not negative"),
+        ({"y": "0.25", "sem": "small"}, "the standard error is a number"),
+        ({"y": "0.25", "other": "yes", "ran.temperature": "95"}, "temperature: expected a number from 20 to 90 °C"),
+        (
+            {"y": "0.25", "other": "yes", "ran.temperature": ""},
+            "temperature: expected a value, but the field is empty.",
+        ),
+        ({"y": "0.25", "other": "yes", "ran.cycles": "2.5"}, "cycles: expected a whole number from 1 to 12"),
+        ({"y": "0.25", "other": "yes", "ran.solvent": "wine"}, "solvent: unknown option 'wine'"),
+        ({"y": "0.25", "other": "yes", "ran.solvent": "wine", "ran.temperature": '"><b>'}, "temperature: expected"),
+    ],
+)
+def test_a_mistake_is_one_sentence_and_what_was_typed_stays(calm, typed, sentence):
+    labs, page = calm
+    design = labs.site("lab-a").trials[0].design(labs.study.space)
+    fields = {f"ran.{name}": shown(labs.study.space.parameters[name], value) for name, value in design.items()}
+    answer = page.post("/result", data={"trial": 0, **fields, **typed})
+    assert answer.status_code == 422 and sentence in unescaped(answer)
+    assert f'name="y" inputmode="decimal" required value="{typed["y"]}"' in answer.text
+    assert ("checked" in answer.text) == ("other" in typed)
+    assert "<b>" not in answer.text
+    assert labs.site("lab-a").trials[0].status == Status.PENDING
+
+
+@pytest.mark.parametrize("trial", ["", "1", "-1", "x", "999999999999", "٣"])
+def test_a_form_about_no_trial_is_refused(calm, trial):
+    labs, page = calm
+    for path in ("/result", "/failed", "/abandon"):
+        assert page.post(path, data={"trial": trial, "y": "1"}).status_code == 409
+    assert len(labs.site("lab-a").trials) == 1 and labs.site("lab-a").trials[0].status == Status.PENDING
+
+
+def test_a_form_sent_twice_counts_once(labs, visit):
+    page = visit("lab-a")
+    page.ask()
+    for _ in range(2):
+        assert page.post("/result", data={"trial": 0, "y": "0.5"}).status_code == 200
+    page.ask()
+    assert page.post("/result", data={"trial": 0, "y": "0.5"}).status_code == 200
+    assert [trial.y for trial in labs.site("lab-a").trials] == [0.5, None]
+
+
+def test_another_result_for_the_same_trial_is_refused_and_not_offered_for_the_next(visit):
+    page = visit("lab-a")
+    page.ask()
+    page.post("/result", data={"trial": 0, "y": "0.5"})
+    page.ask()
+    answer = page.post("/result", data={"trial": 0, "y": "0.7654"})
+    assert answer.status_code == 409 and "was told 0.5 already; 0.7654 came now." in answer.text
+    assert 'id="y-1" name="y" inputmode="decimal" required value=""' in answer.text
+    assert page.post("/failed", data={"trial": 0}).status_code == 409
+
+
+def test_many_at_the_same_moment(labs, visit):
+    page = visit("lab-a")
+    page.ask()
+    answers = []
+
+    def send(y):
+        answers.append(page.post("/result", data={"trial": 0, "y": str(y)}, follow_redirects=False).status_code)
+
+    threads = [threading.Thread(target=send, args=(y,)) for y in (1, 1, 1, 2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(set(answers)) == [303, 409]
+    assert sum(trial.y is not None for trial in labs.site("lab-a").trials) == 1
+
+
+def test_what_another_process_does_is_seen(labs, visit):
+    page = visit("lab-a")
+    page.ask()
+    site = labs.site("lab-a")
+    site.tell(site.ask(), 0.125)
+    site.ask()
+    assert "Trial 1 is ready" in page.get("/").text and ">0.125<" in page.get("/").text
+
+
+def test_addresses_of_forms_and_of_nothing(calm):
+    page = calm[1]
+    assert page.get("/result", follow_redirects=False).headers["location"] == "/"
+    assert page.get("/nothing").status_code == 404 and "no such page" in page.get("/nothing").text
+
+
+# ------------------------------------------------------------------------------------- waiting, and nobody answering
+
+
+def after_initial(page):
+    """Both initial designs are told; the next one is to be agreed on."""
+    for number in range(2):
+        page.ask()
+        page.post("/result", data={"trial": number, "y": str(number)})
+
+
+def test_the_page_says_whom_it_waits_for(visit):
+    page = visit("lab-a")
+    after_initial(page)
+    assert "Thinking" in page.get("/").text
+    assert "Waiting for the others: lab-b has not proposed yet." in page.ask()
+    other = visit("lab-b")
+    after_initial(other)
+    other.ask()
+    assert "Trial 2 is ready" in page.ask()
+
+
+def test_while_it_waits_one_message_asks_where_the_study_stands(labs, visit):
+    page = visit("lab-a")
+    after_initial(page)
+    page.ask()
+    before = len(SiteFile(labs.file("lab-a")).sent())
+    page.ask()
+    assert [sent.path for sent in SiteFile(labs.file("lab-a")).sent()[before:]] == ["/v1/study"]
+
+
+def test_however_many_windows_are_open_the_coordinator_is_asked_now_and_then(labs):
+    now = [0.0]
+    bench = Bench(labs.file("lab-a"), clock=lambda: now[0])
+    for number in range(2):
+        bench.ask()
+        site = bench.open()
+        site.tell(site.trials[number], 1.0)
+    bench.ask()
+
+    def messages(first, last):
+        """Sent between two moments, while three windows look every second."""
+        before = len(bench.file.sent())
+        for second in range(first, last):
+            now[0] = float(second)
+            for _ in range(3):
+                bench.ask()
+        return len(bench.file.sent()) - before
+
+    assert messages(0, 20) == 9  # every other second at first, but not at once
+    now[0] = 3600.0
+    bench.ask()
+    assert messages(3601, 3661) == 2  # twice a minute after an hour
+    assert bench.news(bench.open()).stage == Stage.WAITING
+
+
+def test_nobody_answers(labs, visit):
+    page = visit("lab-a", patience=0.3)
+    after_initial(page)
+    labs.stop_coordinator()
+    text = page.ask()
+    assert "The coordinator cannot be reached." in text and "Run my own proposal meanwhile" in text
+    assert labs.site("lab-a").trials[2].status == Status.PROPOSED  # it does not go on alone by itself
+    page.post("/alone", data={"trial": 1})  # an old form
+    assert labs.site("lab-a").trials[2].status == Status.PROPOSED
+    for _ in range(2):
+        text = page.post("/alone", data={"trial": 2}).text
+    assert "the coordinator could not be reached" in text and "Trial 2 is ready" in text
+    assert labs.site("lab-a").trials[2].decision == Decision.SOLO
+    page.post("/result", data={"trial": 2, "y": "3"})
+    assert labs.site("lab-a").trials[2].y == 3.0
+
+
+def test_a_silent_coordinator_does_not_keep_the_page_waiting(labs, visit):
+    page = visit("lab-a", patience=2.0)
+    after_initial(page)
+    labs.stop_coordinator()
+    asking = threading.Thread(target=page.ask)
+    asking.start()
+    time.sleep(0.3)
+    begun = time.monotonic()
+    assert "Thinking" in page.get("/").text or "cannot be reached" in page.get("/").text
+    assert time.monotonic() - begun < 1.0
+    asking.join()
+
+
+def test_a_refusal_is_shown(labs, visit):
+    page = visit("lab-a")
+    after_initial(page)
+    SiteFile(labs.file("lab-a")).remember(token="another")
+    text = page.ask()
+    assert "could not be agreed on" in text and "refused" in text
+
+
+def test_a_strategy_that_breaks_down_is_shown(visit):
+    def broken(*_):
+        raise RuntimeError("no <more> ideas")
+
+    page = visit("lab-a", strategy=broken)
+    after_initial(page)
+    page.ask()
+    assert "RuntimeError: no <more> ideas" in unescaped(page.get("/")).replace("&gt;", ">")
+
+
+def test_a_file_that_another_program_holds(labs, visit):
+    page = visit("lab-a")
+    page.ask()
+    with closing(sqlite3.connect(labs.file("lab-a"), isolation_level=None)) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        answer = page.post("/result", data={"trial": 0, "y": "1"})
+        assert answer.status_code == 409 and "another program is writing to it; try again" in answer.text
+    assert page.post("/result", data={"trial": 0, "y": "1"}).status_code == 200
+
+
+# ----------------------------------------------------------------------------------------- history, advice, messages
+
+
+def test_the_picture_tells_kinds_apart(labs):
+    a, b = (labs.site(name) for name in labs.study.sites)
+    for site in (a, b):
+        for y in (1.0, 3.0):
+            site.tell(site.ask(), y)
+    a.fail(_asked(a, b))
+    option = picture(a)
+    series = {one["name"]: one for one in option["series"]}
+    assert [point["value"] for point in series["initial"]["data"]] == [[0, 1.0], [1, 3.0]]
+    assert [point["value"] for point in series["best so far"]["data"]] == [[0, 1.0], [1, 3.0], [2, 3.0]]
+    assert [point["value"][0] for point in series["failed"]["data"]] == [2]
+    assert len({one["symbol"] for one in option["series"]}) == 5
+    json.dumps(option)
+
+
+def _asked(site, *others):
+    while True:
+        for one in (site, *others):
+            try:
+                trial = one.ask()
+            except cboc.Waiting:
+                continue
+            if one is site:
+                return trial
+
+
+def test_advice_is_thought_about_once(visit):
+    page = visit("lab-a")
+    page.ask()
+    assert "Judging" in page.get("/").text
+    assert "Nothing to judge by yet" in page.get("/advice").text
+    assert "Nothing to judge by yet" in page.get("/").text
+
+
+def test_the_gain_over_working_alone_is_estimated(labs, visit):
+    a, b = (labs.site(name) for name in labs.study.sites)
+    while not a.is_finished:
+        for site, other in ((a, b), (b, a)):
+            trial = _asked(site, other)
+            site.tell(trial, -float(((trial.x - 0.4) ** 2).sum()))
+    assert "By your own model, your best was" in visit("lab-a").get("/advice").text
+
+
+def test_all_that_left_is_listed_without_secrets(labs, visit):
+    page = visit("lab-a")
+    after_initial(page)
+    page.ask()
+    page.ask()
+    text = unescaped(page.get("/sent"))
+    for said in ("joined the study", "proposed a design for round 0", "asked for the design of round 0", "2 times"):
+        assert said in text
+    assert re.search(r"proposed design: temperature = \S+ °C, time = ", text)
+    about = SiteFile(labs.file("lab-a")).about
+    assert about["token"] not in text and about["code"] not in text
+
+
+def test_no_outcome_leaves(labs, visit):
+    page = visit("lab-a")
+    for number, y in enumerate(("0.8675309", "0.7734451")):
+        page.ask()
+        page.post("/result", data={"trial": number, "y": y, "sem": "0.0918273"})
+    page.ask()
+    left = b"".join(sent.path.encode() + sent.body for sent in SiteFile(labs.file("lab-a")).sent())
+    for digits in (b"8675309", b"7734451", b"0918273"):
+        assert digits not in left
+
+
+def test_hostile_words_are_words(laboratories):
+    evil = '<img src=x onerror="alert(1)">{{7*7}}'
+    labs = laboratories(Study({"a": (0.0, 1.0)}, (evil, "lab-b"), 2, name=evil), initial=1)
+    with closing(Visitor(labs.page(evil), labs.secret)) as page:
+        page.ask()
+        page.post("/failed", data={"trial": 0, "reason": evil})
+        text = page.ask()
+    assert "<img src=x" not in text and "{{7*7}}" in text
+
+
+def test_a_message_that_is_no_json_is_shown_as_it_is():
+    (line,) = lines([Sent(0.0, "http://lab", "POST", "/elsewhere", b"\xff\xfe")], Space({"a": (0.0, 1.0)}))
+    assert line.purpose == "POST /elsewhere" and line.designs == {}
+
+
+# ------------------------------------------------------------------------------------------------- digits and fields
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "text"),
+    [
+        (Float(20, 90), 65.318234, "65.32"),
+        (Float(0, 1), 0.5, "0.500"),
+        (Float(0, 10_000), 1234.5678, "1235"),
+        (Float(0, 1e-6), 1.23456789e-7, "1.23457e-07"),
+        (Float(1e-6, 1e3, log=True), 12.34567, "12.35"),
+        (Float(1e-6, 1e6, log=True), 123456.7, "123500"),
+        (Float(0, 1, step=0.1), 0.1 + 0.2, "0.3"),
+        (Int(1, 12), 7, "7"),
+        (Choice(["water", "dmso"]), "dmso", "dmso"),
+        (Float(0.12342, 1.0), 0.12343, "0.12343"),  # 0.1234 would be outside
+    ],
+)
+def test_as_many_digits_as_make_sense(parameter, value, text):
+    assert shown(parameter, value) == text
+
+
+def test_what_is_allowed_in_words():
+    assert allowed(Float(20, 90, unit="°C")) == "20 to 90 °C"
+    assert allowed(Int(0, 10, step=5)) == "0 to 10 in steps of 5"
+    assert allowed(Choice(["a", "b"])) == ""
+
+
+@given(u=st.lists(st.floats(0, 1), min_size=3, max_size=3))
+def test_fields_left_as_they_were_mean_the_design_itself(u):
+    space = Space({"a": (0.0, 1.0), "b": Float(1e-3, 1e3, log=True), "c": (-50, 50)}, ["a <= 0.01 * c + 0.5"])
+    design = space.from_unit(space.project(u))
+    fields = {f"ran.{name}": shown(parameter, design[name]) for name, parameter in space.parameters.items()}
+    entry = read_entry({"y": "1", "other": "yes", **fields}, space, design)
+    assert entry.ran == design
+
+
+@given(y=st.floats(allow_nan=False, allow_infinity=False))
+def test_a_number_is_read_with_point_or_comma(y):
+    space = Space({"a": (0.0, 1.0)})
+    for text in (repr(y), repr(y).replace(".", ","), f" {y!r} ", repr(y).replace("-", "\N{MINUS SIGN}")):
+        if not GROUPED.fullmatch(text):
+            assert read_entry({"y": text}, space, {"a": 0.5}).outcome == y
