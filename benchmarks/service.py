@@ -39,7 +39,7 @@ from cboc import Study
 from cboc.coordinator.database import open_database, sites
 from cboc.coordinator.schema import upgrade
 from cboc.coordinator.tokens import fingerprint, new_secret
-from cboc.coordinator.transactions import Exchange
+from cboc.coordinator.transactions import Transactions
 
 D = 4
 bare_rows = Table("rows", MetaData(), Column("row", Integer, primary_key=True), Column("x", LargeBinary))
@@ -151,7 +151,7 @@ def found(engine: Engine, K: int) -> dict[str, str]:
     """A study of K sites that have joined: their tokens."""
     names = [f"site-{k}" for k in range(K)]
     study = Study({f"x{d}": (0.0, 1.0) for d in range(D)}, names, horizon=1000, name=f"{K} sites")
-    Exchange(engine).create(study)
+    Transactions(engine).create(study)
     tokens = {name: new_secret() for name in names}
     with engine.begin() as connection:
         for name, token in tokens.items():

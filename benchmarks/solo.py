@@ -41,7 +41,7 @@ RESULTS = Path(__file__).parent / "results"
 VARIANTS: dict[str, Callable[[], Strategy]] = {
     "cboc": Bayesian,
     "squared exponential": lambda: Bayesian(model=Model(kernel=squared_exponential)),
-    "no compression": lambda: Bayesian(model=Model(outcomes=standardised)),
+    "no compression": lambda: Bayesian(model=Model(transform=standardised)),
     "learned signal": lambda: Bayesian(model=Model(outputscale=LogNormal(0.0, 1.0))),
     "BoTorch's noise prior": lambda: Bayesian(model=Model(noise=LogNormal(-4.0, 1.0), noise_floor=1e-4)),
     "BoTorch's model": lambda: Bayesian(

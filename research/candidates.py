@@ -19,7 +19,7 @@ from cboc.consensus.birkhoff import decompose
 from cboc.data.dataset import Dataset
 from cboc.evidence.case import COIN, OWN, Case
 from cboc.search.maximise import maximise_all
-from cboc.strategy.guide.density import locate
+from cboc.strategy.guide.density import fit_density
 from cboc.strategy.guide.guide import ALONE, NEAR, Guide
 from cboc.strategy.guide.guided import Guided
 from cboc.strategy.situation import Situation
@@ -304,7 +304,7 @@ class Covariate:
 
     def with_gradient(self, X: Array) -> tuple[Array, Array]:
         mean, sd, d_mean, d_sd = self.gp.moments_with_gradient(X)
-        bonus, pull = self.guide.together([self.guide]).bonus(X, np.zeros(len(X), dtype=int))
+        bonus, pull = self.guide.batch([self.guide]).bonus(X, np.zeros(len(X), dtype=int))
         value, by_mean, by_sd = LogEI.slopes(mean + self.coefficient * bonus, sd, self.best)
         return value, by_sd[:, None] * d_sd + by_mean[:, None] * (d_mean + self.coefficient * pull)
 
@@ -313,7 +313,7 @@ class Covariate:
 
 def _covariate(utility: LogEI, own: Array, others: Array, spread: float = 0.3) -> Any:
     """β by generalised least squares together with the mean, under a prior of this spread; not used if negative."""
-    where = locate(own, others) if len(others) else None
+    where = fit_density(own, others) if len(others) else None
     if where is None or where.evidence < PLAIN.least:
         return utility
     gp, guide = utility.gp, Guided(utility, where, 1.0, PLAIN.most)

@@ -26,7 +26,7 @@ from cboc.evidence.tables.table import Table, Writing, write
 from cboc.exchange.ledger import Ledger
 from cboc.strategy.bayesian import default
 from cboc.strategy.gate import Gate
-from cboc.strategy.guide.density import locate
+from cboc.strategy.guide.density import fit_density
 from cboc.strategy.guide.guide import Guide
 
 RESULTS = Path(__file__).parent / "results" / "chance.md"
@@ -42,7 +42,7 @@ SCENARIOS = [Scenario(f"levy-{D}", 10, Kind.UNRELATED, rounds=40) for D in (2, 4
 
 
 def is_evidence(Z: Array) -> bool:
-    where = locate(Z[0], Z[1:])
+    where = fit_density(Z[0], Z[1:])
     return where is not None and where.evidence >= Guide().least
 
 

@@ -25,7 +25,7 @@ def join(
     code: str | None = None,
     *,
     storage: str | Path,
-    direction: Direction | None = None,
+    direction: Direction | str | None = None,
     study: Study | None = None,
     data: Dataset | str | Path | None = None,
     outcome: str = "y",

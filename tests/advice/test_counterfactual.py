@@ -3,6 +3,7 @@ import pytest
 
 from cboc import Ledger, Site, Study, simulate
 from cboc.advice.counterfactual import Solo, play
+from cboc.data.dataset import Direction
 from cboc.site.trial import Status
 from cboc.strategy.bayesian import Bayesian
 from cboc.strategy.situation import Situation
@@ -84,7 +85,7 @@ def test_a_failed_experiment_is_a_round_too():
     ],
 )
 def test_what_is_made_of_the_two_courses(direction, together, alone, gain, said):
-    solo = Solo(direction, np.array(together), np.array(alone))
+    solo = Solo(Direction(direction), np.array(together), np.array(alone))
     assert solo.gain == gain and said in solo.sentence
     assert f"after the last it is {together[-1]:g} against {alone[-1]:g} alone" in solo.sentence
     assert f"({'higher' if direction == 'maximise' else 'lower'} is better)" in solo.sentence

@@ -5,8 +5,8 @@ import pytest
 
 from cboc import CbocError, Ledger, Study
 from cboc.coordinator.app import LARGEST
-from cboc.coordinator.tokens import Door, NotAllowed, new_secret
-from cboc.coordinator.transactions import Exchange
+from cboc.coordinator.tokens import NotAllowed, Tokens, new_secret
+from cboc.coordinator.transactions import Transactions
 from cboc.exchange.messages import Proposal
 
 from ..machine import plain
@@ -19,8 +19,8 @@ TOKENS = {site: new_secret() for site in STUDY.sites}
 @pytest.fixture
 def base(engine, serving):
     """A coordinator with one study, in which both sites have joined."""
-    Exchange(engine).create(STUDY)
-    door = Door(engine)
+    Transactions(engine).create(STUDY)
+    door = Tokens(engine)
     for site, token in TOKENS.items():
         door.join(door.invite("trial run", site), token)
     with serving(engine) as base:
@@ -139,8 +139,8 @@ def test_a_message_that_is_too_large_is_not_read(base, is_declared):
 
 
 def test_joining_needs_an_invitation_and_is_idempotent(engine, serving):
-    Exchange(engine).create(STUDY)
-    door = Door(engine)
+    Transactions(engine).create(STUDY)
+    door = Tokens(engine)
     code, token = door.invite("trial run", "x"), new_secret()
     with serving(engine) as base:
         for _ in range(2):
@@ -159,8 +159,8 @@ def test_joining_needs_an_invitation_and_is_idempotent(engine, serving):
 
 def test_an_invitation_gets_old_and_a_new_token_replaces_the_first(engine):
     now = [0.0]
-    Exchange(engine).create(STUDY)
-    door = Door(engine, lambda: now[0])
+    Transactions(engine).create(STUDY)
+    door = Tokens(engine, lambda: now[0])
     old, first, second = door.invite("trial run", "x", 60.0), new_secret(), new_secret()
     now[0] = 61.0
     with pytest.raises(NotAllowed, match="too old"):
@@ -173,8 +173,8 @@ def test_an_invitation_gets_old_and_a_new_token_replaces_the_first(engine):
 
 
 def test_only_the_newest_invitation_is_good_and_none_takes_a_joined_site_over(engine):
-    Exchange(engine).create(STUDY)
-    door = Door(engine)
+    Transactions(engine).create(STUDY)
+    door = Tokens(engine)
     lost, code, token = door.invite("trial run", "x"), door.invite("trial run", "x"), new_secret()
     other = door.invite("trial run", "y")
     with pytest.raises(NotAllowed, match="unknown or too old"):
@@ -189,10 +189,10 @@ def test_only_the_newest_invitation_is_good_and_none_takes_a_joined_site_over(en
 
 
 def test_who_has_left_for_good_is_not_invited(engine):
-    Exchange(engine).create(STUDY)
-    Exchange(engine).leave("trial run", "x")
+    Transactions(engine).create(STUDY)
+    Transactions(engine).leave("trial run", "x")
     with pytest.raises(CbocError, match="site 'x' has left study 'trial run' for good; it cannot be invited again"):
-        Door(engine).invite("trial run", "x")
+        Tokens(engine).invite("trial run", "x")
 
 
 def test_no_command_line_takes_a_secret_for_an_option(monkeypatch):
@@ -202,8 +202,8 @@ def test_no_command_line_takes_a_secret_for_an_option(monkeypatch):
 
 
 def test_no_secret_is_in_the_database(engine):
-    Exchange(engine).create(STUDY)
-    door = Door(engine)
+    Transactions(engine).create(STUDY)
+    door = Tokens(engine)
     code, token = door.invite("trial run", "x"), new_secret()
     door.join(code, token)
     with engine.connect() as connection:

@@ -24,8 +24,8 @@ from cboc.coordinator import backup as files
 from cboc.coordinator.backup import backup, restore
 from cboc.coordinator.database import logins, metadata, open_database, people, proposals, studies
 from cboc.coordinator.schema import changing, latest, revision_of, upgrade
-from cboc.coordinator.tokens import Door
-from cboc.coordinator.transactions import Exchange
+from cboc.coordinator.tokens import Tokens
+from cboc.coordinator.transactions import Transactions
 from cboc.exchange.messages import Proposal
 
 from ..machine.postgresql import fresh
@@ -59,7 +59,7 @@ def proposal(site, round):
 
 def begin(engine, rounds=3):
     """A study in the middle of a round, an invitation that is out, and somebody who looks."""
-    exchange, door = Exchange(engine), Door(engine)
+    exchange, door = Transactions(engine), Tokens(engine)
     exchange.create(STUDY, deadline=86400.1)
     for site, token in TOKENS.items():
         door.join(door.invite(STUDY.name, site), token)
@@ -79,7 +79,7 @@ def contents(engine):
 
 
 def designs(engine, rounds=3):
-    return [Exchange(engine).design(STUDY.name, site, round) for round in range(rounds) for site in STUDY.sites]
+    return [Transactions(engine).design(STUDY.name, site, round) for round in range(rounds) for site in STUDY.sites]
 
 
 def test_a_study_moves_from_any_database_to_any_and_goes_on(url, engine, other, tmp_path):
@@ -89,10 +89,10 @@ def test_a_study_moves_from_any_database_to_any_and_goes_on(url, engine, other, 
     assert restore(path, other) == counts
     with opened(other) as moved:
         assert contents(moved) == contents(engine) and designs(moved) == designs(engine)
-        assert Door(moved).who(TOKENS["x"]) == (STUDY.name, "x")
-        Exchange(moved).submit(STUDY.name, proposal("x", 3))
-        assert Exchange(moved).state(STUDY.name).round == 4
-        assert Door(moved).join(code, 43 * "z") == (STUDY.name, "x")
+        assert Tokens(moved).who(TOKENS["x"]) == (STUDY.name, "x")
+        Transactions(moved).submit(STUDY.name, proposal("x", 3))
+        assert Transactions(moved).state(STUDY.name).round == 4
+        assert Tokens(moved).join(code, 43 * "z") == (STUDY.name, "x")
 
 
 def test_the_file_is_for_its_owner_and_the_same_database_gives_the_same_file(url, engine, tmp_path):
@@ -114,24 +114,24 @@ def test_what_comes_in_after_a_backup_has_begun_is_not_in_it(url, engine, tmp_pa
     before, read = contents(engine), files._rows
 
     def first_a_round_closes(*given):
-        Exchange(engine).submit(STUDY.name, proposal("x", 3))
+        Transactions(engine).submit(STUDY.name, proposal("x", 3))
         return read(*given)
 
     with monkeypatch.context() as patched:
         patched.setattr(files, "_rows", first_a_round_closes)
         backup(url, tmp_path / "monday.cboc")
-    assert Exchange(engine).state(STUDY.name).round == 4
+    assert Transactions(engine).state(STUDY.name).round == 4
     restore(tmp_path / "monday.cboc", f"sqlite:///{tmp_path / 'other.db'}")
     with opened(f"sqlite:///{tmp_path / 'other.db'}") as moved:
         assert contents(moved) == before
 
 
 def test_a_backup_that_is_taken_while_proposals_come_in_is_of_one_moment(url, engine, tmp_path):
-    Exchange(engine).create(STUDY)
+    Transactions(engine).create(STUDY)
     is_over, failures = threading.Event(), []
 
     def take_part(site):
-        exchange, round = Exchange(engine), 0
+        exchange, round = Transactions(engine), 0
         try:
             while not is_over.is_set():
                 exchange.submit(STUDY.name, proposal(site, round))
@@ -144,7 +144,7 @@ def test_a_backup_that_is_taken_while_proposals_come_in_is_of_one_moment(url, en
     threads = [threading.Thread(target=take_part, args=(site,)) for site in STUDY.sites]
     for thread in threads:
         thread.start()
-    while Exchange(engine).state(STUDY.name).round < 2:
+    while Transactions(engine).state(STUDY.name).round < 2:
         time.sleep(0.01)
     counts = [backup(url, tmp_path / f"{k}.cboc")["proposals"] for k in range(3)]
     is_over.set()
@@ -240,7 +240,7 @@ def test_an_older_database_is_backed_up_as_it_is_and_restored_as_the_latest(othe
         with moved.connect() as connection:
             assert revision_of(connection) == latest()
         for design in facts["designs"]:
-            found = Exchange(moved, lambda: facts["now"]).design(facts["study"], design["site"], design["round"])
+            found = Transactions(moved, lambda: facts["now"]).design(facts["study"], design["site"], design["round"])
             assert list(found.x) == design["x"]
 
 
@@ -262,7 +262,7 @@ def test_a_database_that_a_coordinator_has_only_prepared_counts_as_empty(url, en
     shutil.copy(FROZEN / "0001.sqlite", tmp_path / "old.db")
     backup(f"sqlite:///{tmp_path / 'old.db'}", tmp_path / "old.cboc")
     restore(tmp_path / "old.cboc", url)
-    assert Exchange(engine).study("frozen").sites == ("lab-a", "lab-b")
+    assert Transactions(engine).study("frozen").sites == ("lab-a", "lab-b")
 
 
 def test_a_backup_that_fails_leaves_no_file(tmp_path, monkeypatch):
@@ -304,7 +304,7 @@ def test_the_commands_do_it(app, tmp_path, monkeypatch):
     restored = run(app, ["restore", "monday.cboc"], env={"CBOC_DATABASE": "sqlite:///other.db"})
     assert restored.exit_code == 0 and "proposals 7" in restored.stderr
     with opened("sqlite:///other.db") as engine:
-        assert Exchange(engine).study("frozen").horizon == 6
+        assert Transactions(engine).study("frozen").horizon == 6
 
 
 def test_without_the_extra_they_say_so(app, monkeypatch):

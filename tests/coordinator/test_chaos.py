@@ -21,8 +21,8 @@ from sqlalchemy import func, select
 import cboc
 from cboc import Study
 from cboc.coordinator.database import metadata, open_database, proposals, studies
-from cboc.coordinator.tokens import Door
-from cboc.coordinator.transactions import Exchange
+from cboc.coordinator.tokens import Tokens
+from cboc.coordinator.transactions import Transactions
 from cboc.exchange.messages import Proposal
 from cboc.storage.sitefile import SiteFile
 
@@ -106,8 +106,8 @@ def _count(engine):
 
 @pytest.mark.parametrize("seed", range(2 if IS_LONG else 1))
 def test_nothing_is_lost_and_nothing_counts_twice(engine, url, tmp_path, seed):
-    Exchange(engine).create(STUDY)
-    door, port, until = Door(engine), free_port(), time.monotonic() + PATIENCE
+    Transactions(engine).create(STUDY)
+    door, port, until = Tokens(engine), free_port(), time.monotonic() + PATIENCE
     files = {site: tmp_path / f"{site}.db" for site in STUDY.sites}
     with Proxy(port, trouble=0.3, seed=seed) as proxy:
         labs = {site: lab(files[site], proxy.url, door.invite(STUDY.name, site)) for site in STUDY.sites}
@@ -145,11 +145,11 @@ def test_a_crash_of_the_database_loses_no_proposal_that_was_acknowledged(mortal)
     engine, dice = open_database(address), random.Random(0)
     metadata.create_all(engine)
     agreed = Study({"a": (0.0, 1.0)}, ("w", "x", "y", "z"), 1000, name="trial run", shares_best=False)
-    Exchange(engine).create(agreed)
+    Transactions(engine).create(agreed)
     acknowledged, is_over, until = [], threading.Event(), time.monotonic() + PATIENCE
 
     def take_part(site):
-        exchange, round = Exchange(engine), 0
+        exchange, round = Transactions(engine), 0
         while not is_over.is_set():
             sent = Proposal(site, round, (round / 1000,))
             try:

@@ -17,8 +17,8 @@ from cboc.coordinator.app import create_app
 from cboc.coordinator.certificate import make
 from cboc.coordinator.database import open_database
 from cboc.coordinator.schema import upgrade
-from cboc.coordinator.tokens import Door
-from cboc.coordinator.transactions import Exchange
+from cboc.coordinator.tokens import Tokens
+from cboc.coordinator.transactions import Transactions
 from cboc.exchange.ledger import Unreachable
 from cboc.exchange.rest import Rest
 from cboc.site.trial import Status
@@ -42,8 +42,8 @@ def join(tmp_path):
 
 
 def begin(engine, study):
-    Exchange(engine).create(study)
-    return partial(Door(engine).invite, study.name)
+    Transactions(engine).create(study)
+    return partial(Tokens(engine).invite, study.name)
 
 
 class Served:
@@ -85,7 +85,7 @@ def test_a_site_that_lost_its_file_goes_on_with_a_new_one(database, serving, joi
         given = {"direction": "maximise", "initial": 0}
         lost, y = join("lost.db", url, invite("x"), **given), join("y.db", url, invite("y"), **given)
         lost.propose()
-        Door(database).revoke("trial run", "x")
+        Tokens(database).revoke("trial run", "x")
         new = join("new.db", url, invite("x"), direction="maximise", initial=1)
         new.tell(new.ask(), 1.0)
         with pytest.raises(Waiting, match="with another design that site 'x' proposed for it"):
@@ -200,7 +200,7 @@ def test_a_goodbye_that_was_not_heard_is_said_again(database, serving, join, tmp
     with serving(database) as url:
         x = join("x.db", url, invite("x"), direction="maximise", initial=0)
         x.tell(x.ask(), 1.0)
-        Door(database).revoke("trial run", "x")
+        Tokens(database).revoke("trial run", "x")
         for _ in range(2):
             with pytest.raises(Finished, match="1 of 1 rounds"):
                 join("x.db").ask()

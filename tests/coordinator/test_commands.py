@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 from cboc.cli.app import app
 from cboc.cli.coordinator import opened
-from cboc.coordinator.transactions import Exchange
+from cboc.coordinator.transactions import Transactions
 from cboc.studyfile import read_terms
 
 from ..machine.ports import free_port
@@ -221,7 +221,7 @@ def test_mistakes_of_an_operator_get_one_sentence(bench):
         port = str(taken.getsockname()[1])
         assert f"cannot listen on 127.0.0.1:{port}" in bench("serve", "study.toml", "--port", port, code=2).stderr
     with opened(bench.database, is_made=True) as engine:
-        Exchange(engine).create(read_terms(bench.folder / "study.toml").study)
+        Transactions(engine).create(read_terms(bench.folder / "study.toml").study)
     (bench.folder / "study.toml").write_text(STUDY.replace("high = 9", "high = 10"))
     refused = bench("serve", "study.toml", "--port", port, code=2).stderr
     assert "has begun with other terms: parameter 'pH', high is 10 here and 9 there" in refused

@@ -11,9 +11,9 @@ from schemathesis import GenerationMode
 from cboc import Study
 from cboc.coordinator.app import LARGEST
 from cboc.coordinator.database import open_database
-from cboc.coordinator.rate_limit import Limiter
-from cboc.coordinator.tokens import Door, new_secret
-from cboc.coordinator.transactions import Exchange
+from cboc.coordinator.rate_limit import RateLimit
+from cboc.coordinator.tokens import Tokens, new_secret
+from cboc.coordinator.transactions import Transactions
 
 from ..machine import plain
 
@@ -34,9 +34,9 @@ QUICKLY = settings(
 @pytest.fixture
 def base(engine, serving):
     """A coordinator with two studies, in both of which x has joined."""
-    door = Door(engine)
+    door = Tokens(engine)
     for study, token in ((STUDY, TOKEN), (OTHER, OTHER_TOKEN)):
-        Exchange(engine).create(study)
+        Transactions(engine).create(study)
         door.join(door.invite(study.name, "x"), token)
     with serving(engine) as base:
         yield base
@@ -49,7 +49,7 @@ def bearer(token):
 @pytest.mark.parametrize("headers", [bearer(TOKEN), {}], ids=["site", "nobody"])
 def test_the_schema_is_kept(base, headers, monkeypatch):
     """Messages that fit the schema, and as many that do not: no 5xx, and only answers that are documented."""
-    monkeypatch.setattr(Limiter, "_wait", lambda *_: 0.0)  # or most answers would be 429
+    monkeypatch.setattr(RateLimit, "_wait", lambda *_: 0.0)  # or most answers would be 429
     seen = {}
     for operation in operations(base):
         modes = [GenerationMode.POSITIVE] if operation.path == "/healthz" else list(GenerationMode)
@@ -182,13 +182,13 @@ def test_a_token_speaks_for_its_own_study_only(base):
 
 
 def test_an_invitation_that_is_too_old_opens_nothing(base, engine):
-    code = Door(engine).invite("trial run", "y", lifetime=-1.0)
+    code = Tokens(engine).invite("trial run", "y", lifetime=-1.0)
     answer = plain.post(f"{base}/v1/join", json={"code": code, "token": new_secret()})
     assert answer.status_code == 401 and "too old" in answer.json()["error"]
 
 
 def test_a_token_that_is_taken_is_refused(base, engine):
-    code = Door(engine).invite("trial run", "y")
+    code = Tokens(engine).invite("trial run", "y")
     answer = plain.post(f"{base}/v1/join", json={"code": code, "token": TOKEN})
     assert answer.status_code in (401, 409)
     assert plain.get(f"{base}/v1/study", headers=bearer(TOKEN)).json()["site"] == "x"

@@ -12,8 +12,8 @@ from cboc.coordinator.dashboard import charts
 from cboc.coordinator.dashboard.overview import Attendance, Overview
 from cboc.coordinator.dashboard.pages import COOKIE, duration
 from cboc.coordinator.people import People
-from cboc.coordinator.tokens import Door, new_secret
-from cboc.coordinator.transactions import Exchange
+from cboc.coordinator.tokens import Tokens, new_secret
+from cboc.coordinator.transactions import Transactions
 from cboc.errors import CbocError
 from cboc.exchange.messages import Proposal
 from cboc.space.parameters import Choice, Float, Int
@@ -58,7 +58,7 @@ def ada(base):
 
 def played(engine, study, rounds, deadline=None, present=0):
     """A study of which some rounds are closed and some sites are in."""
-    exchange, rng = Exchange(engine), np.random.default_rng(0)
+    exchange, rng = Transactions(engine), np.random.default_rng(0)
     exchange.create(study, deadline)
     for round in range(rounds + 1):
         for site in study.sites if round < rounds else study.sites[:present]:
@@ -216,7 +216,7 @@ def test_a_study_page_says_where_it_stands_and_what_was_agreed(engine, ada):
     study = study_of(quorum=2, graph="ring")
     exchange = played(engine, study, 2, deadline=7300.0, present=1)
     exchange.leave("trial", "z")
-    door = Door(engine)
+    door = Tokens(engine)
     door.join(door.invite("trial", "x"), new_secret())
     said = text(ada.get("/study?name=trial"))
     assert "Round 2 2 of 4 closed" in said and "1 of 3 waits for y" in said and "in 2 h 1 min" in said
@@ -280,7 +280,7 @@ def test_what_is_not_here_is_said_and_never_a_failure_of_ours(engine, ada):
 
 def test_rewards_and_best_designs_stay_where_they_are(engine, ada):
     """What a site says beside its design is for the rule, not for people."""
-    exchange = Exchange(engine)
+    exchange = Transactions(engine)
     exchange.create(study_of(rule="leader"))
     for k, site in enumerate("xyz"):
         exchange.submit("trial", Proposal(site, 0, (0.5, 0.5), reward=31.4159 + k, best=(0.271828, 0.271828)))
@@ -298,7 +298,7 @@ def test_rewards_and_best_designs_stay_where_they_are(engine, ada):
 def test_an_overview_follows_the_exchange(engine):
     now = [100.0]
     study = study_of(budgets={"y": 1}, quorum=2)
-    overview, exchange = Overview(engine, lambda: now[0]), Exchange(engine, lambda: now[0])
+    overview, exchange = Overview(engine, lambda: now[0]), Transactions(engine, lambda: now[0])
     exchange.create(study, deadline=60.0)
     expected = []
     for round in range(3):

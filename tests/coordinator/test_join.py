@@ -4,8 +4,8 @@ import pytest
 
 import cboc
 from cboc import CbocError, Finished, Ledger, Site, Study, Waiting
-from cboc.coordinator.tokens import Door
-from cboc.coordinator.transactions import Exchange
+from cboc.coordinator.tokens import Tokens
+from cboc.coordinator.transactions import Transactions
 from cboc.exchange.rest import Rest, Unreachable
 from cboc.storage.sitefile import SiteFile
 
@@ -21,8 +21,8 @@ def outcome(name, design):
 @pytest.fixture
 def coordinator(engine, serving):
     """The address of a coordinator, and an invitation for each site."""
-    Exchange(engine).create(STUDY)
-    door = Door(engine)
+    Transactions(engine).create(STUDY)
+    door = Tokens(engine)
     with serving(engine) as url:
         yield url, {name: door.invite("trial run", name) for name in STUDY.sites}
 
@@ -117,8 +117,8 @@ def finish(tmp_path, name, **options):
 
 @pytest.mark.parametrize("has_arrived", [False, True])
 def test_while_the_coordinator_is_down_a_site_goes_on_alone_and_comes_back(engine, serving, tmp_path, has_arrived):
-    Exchange(engine).create(STUDY)
-    door = Door(engine)
+    Transactions(engine).create(STUDY)
+    door = Tokens(engine)
     with serving(engine) as url:
         for name in STUDY.sites:
             cboc.join(url, door.invite("trial run", name), storage=tmp_path / f"{name}.db", direction="minimise")
@@ -134,7 +134,7 @@ def test_while_the_coordinator_is_down_a_site_goes_on_alone_and_comes_back(engin
         for _ in range(5):
             for name in STUDY.sites:
                 finish(tmp_path, name, url=url)
-        assert Exchange(engine).state("trial run").missing == ()
+        assert Transactions(engine).state("trial run").missing == ()
         for name in STUDY.sites:
             of_site = rejoin(tmp_path, name, url=url)
             assert of_site.is_finished and of_site.rounds == 4
@@ -143,9 +143,9 @@ def test_while_the_coordinator_is_down_a_site_goes_on_alone_and_comes_back(engin
 
 
 def test_a_site_that_may_not_go_on_alone_says_so(engine, serving, tmp_path):
-    Exchange(engine).create(STUDY)
+    Transactions(engine).create(STUDY)
     with serving(engine) as url:
-        code = Door(engine).invite("trial run", "x")
+        code = Tokens(engine).invite("trial run", "x")
         cboc.join(url, code, storage=tmp_path / "x.db", direction="minimise", initial=0)
     site = cboc.join(storage=tmp_path / "x.db", patience=0.1, goes_on_alone=False)
     with pytest.raises(Unreachable, match="no coordinator answers"):

@@ -6,8 +6,8 @@ import pytest
 
 import cboc
 from cboc import CbocError, Dataset, Float, Study
-from cboc.coordinator.tokens import Door
-from cboc.coordinator.transactions import Exchange
+from cboc.coordinator.tokens import Tokens
+from cboc.coordinator.transactions import Transactions
 from cboc.storage.sitefile import SiteFile
 
 SPACE = {"pH": (2.0, 9.0), "T": Float(20.0, 90.0, unit="°C")}  # not in the alphabet's order
@@ -17,9 +17,9 @@ STUDY = Study(SPACE, ("x", "y"), 4, name="trial run")
 @pytest.fixture
 def invited(engine, serving):
     """The address of a coordinator, and an invitation for x."""
-    Exchange(engine).create(STUDY)
+    Transactions(engine).create(STUDY)
     with serving(engine) as url:
-        yield url, Door(engine).invite("trial run", "x")
+        yield url, Tokens(engine).invite("trial run", "x")
 
 
 @pytest.fixture
@@ -142,9 +142,9 @@ def test_a_site_whose_token_was_revoked_comes_back_by_another_invitation(invited
     join(*invited, direction="maximise", initial=3)
     site = join()
     site.tell(site.ask(), 1.0)
-    Door(engine).revoke("trial run", "x")
+    Tokens(engine).revoke("trial run", "x")
     with pytest.raises(CbocError, match="revoked"):
         site.network.standing()
-    back = join(invited[0], Door(engine).invite("trial run", "x"))
+    back = join(invited[0], Tokens(engine).invite("trial run", "x"))
     assert back.network.standing()["site"] == "x" and back.trials == site.trials
     assert back.network.token != site.network.token and join().network.token == back.network.token

@@ -14,12 +14,12 @@ from cboc.cli import lab
 from cboc.cli.app import app
 from cboc.coordinator.database import open_database
 from cboc.coordinator.schema import upgrade
-from cboc.coordinator.tokens import Door
-from cboc.coordinator.transactions import Exchange
+from cboc.coordinator.tokens import Tokens
+from cboc.coordinator.transactions import Transactions
 from cboc.exchange.rest import Rest
 from cboc.site.polling import pause
 from cboc.sitepage.app import create_page
-from cboc.sitepage.session import Bench
+from cboc.sitepage.session import Session
 from cboc.storage.sitefile import SiteFile
 
 STUDY = Study({"pH": (2.0, 9.0)}, ("x", "y"), 2, name="buffer study")
@@ -38,8 +38,8 @@ def labs(tmp_path, monkeypatch, serving):
     monkeypatch.setenv("CBOC_SITE", "x.db")
     engine = open_database(f"sqlite:///{tmp_path / 'coordinator.db'}")
     upgrade(engine)
-    Exchange(engine).create(STUDY)
-    door = Door(engine)
+    Transactions(engine).create(STUDY)
+    door = Tokens(engine)
     with serving(engine) as url:
         for name in STUDY.sites:
             code = door.invite("buffer study", name)
@@ -144,7 +144,7 @@ def test_the_page_says_that_another_file_has_proposed_as_long_as_it_waits(labs):
     x.tell(x.ask(), 1.0)
     x.propose()
     cboc.join(url, door.invite("buffer study", "x"), storage="new.db", direction="maximise", initial=0)
-    bench = Bench("new.db")
+    bench = Session("new.db")
     for _ in range(3):
         bench.ask(at_once=True)
         assert "in use on another computer" in bench.news(bench.open()).sentence

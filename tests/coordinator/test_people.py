@@ -3,7 +3,7 @@ import threading
 import pytest
 
 from cboc.coordinator.people import AT_ONCE, LIFETIME, People
-from cboc.coordinator.rate_limit import Limiter, TooMany
+from cboc.coordinator.rate_limit import RateLimit, TooMany
 from cboc.coordinator.tokens import NotAllowed, fingerprint
 from cboc.errors import CbocError
 
@@ -190,7 +190,7 @@ def test_few_passwords_are_checked_at_once(people, monkeypatch):
 
 def test_a_limiter_counts_tries_before_they_are_made_and_remembers_few_keys():
     now = [0.0]
-    limiter = Limiter(lambda: now[0], tries=2, period=10.0, most=3)
+    limiter = RateLimit(lambda: now[0], tries=2, period=10.0, most=3)
     limiter.count("a")
     now[0] = 4.0
     limiter.count("a")

@@ -13,8 +13,8 @@ from sqlalchemy import select
 
 from cboc import Study
 from cboc.coordinator.database import metadata
-from cboc.coordinator.tokens import Door, new_secret
-from cboc.coordinator.transactions import Exchange
+from cboc.coordinator.tokens import Tokens, new_secret
+from cboc.coordinator.transactions import Transactions
 from cboc.storage.sitefile import SiteFile
 
 from ..machine import plain
@@ -59,8 +59,8 @@ def _files(engine):
 
 @pytest.mark.parametrize("rule", ["uniform", "leader"])
 def test_no_outcome_is_said_or_kept(engine, serving, tmp_path, rule):
-    Exchange(engine).create(study(rule))
-    door, storage = Door(engine), {site: tmp_path / f"lab-{site}.db" for site in "xy"}
+    Transactions(engine).create(study(rule))
+    door, storage = Tokens(engine), {site: tmp_path / f"lab-{site}.db" for site in "xy"}
     with serving(engine) as url, Proxy(int(url.rpartition(":")[2])) as proxy:
         invitations = [(storage[site], proxy.url, door.invite("trial run", site)) for site in "xy"]
         labs = [threading.Thread(target=take_part, args=invitation) for invitation in invitations]
@@ -81,8 +81,8 @@ def test_no_outcome_is_said_or_kept(engine, serving, tmp_path, rule):
 @pytest.mark.parametrize("field", ["x", "best", "reward"])
 def test_an_outcome_that_was_planted_is_found(engine, serving, field):
     y, token = 0.1234567890123 / 7, new_secret()
-    Exchange(engine).create(study("leader"))
-    door = Door(engine)
+    Transactions(engine).create(study("leader"))
+    door = Tokens(engine)
     door.join(door.invite("trial run", "x"), token)
     body = {"x": [0.5, 0.5], "best": [0.5, 0.5], "reward": 1.0}
     body[field] = y if field == "reward" else [0.5, y]

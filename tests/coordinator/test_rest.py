@@ -3,8 +3,8 @@ import threading
 import pytest
 
 from cboc import CbocError, Gate, Ledger, Site, Study, Waiting
-from cboc.coordinator.tokens import Door, new_secret
-from cboc.coordinator.transactions import Exchange
+from cboc.coordinator.tokens import Tokens, new_secret
+from cboc.coordinator.transactions import Transactions
 from cboc.exchange.ledger import RoundClosed
 from cboc.exchange.messages import Proposal
 from cboc.exchange.rest import Rest, Unreachable
@@ -32,11 +32,11 @@ def take_part(site, centre):
 
 @pytest.fixture
 def coordinator(engine, serving):
-    door = Door(engine)
+    door = Tokens(engine)
     with serving(engine) as url:
 
         def found(agreed):
-            Exchange(engine).create(agreed)
+            Transactions(engine).create(agreed)
             tokens = {name: new_secret() for name in agreed.sites}
             for name, token in tokens.items():
                 door.join(door.invite(agreed.name, name), token)

@@ -15,7 +15,7 @@ from cboc import CbocError, Fixed, Ledger, Study
 from cboc.consensus.matrix import WEIGHT_ONE, is_doubly_stochastic
 from cboc.coordinator.database import transaction
 from cboc.coordinator.store import SqlStore
-from cboc.coordinator.transactions import Exchange, State
+from cboc.coordinator.transactions import State, Transactions
 from cboc.exchange.messages import Design, Proposal
 
 MOST_SITES, HORIZON = 4, 3
@@ -69,7 +69,7 @@ class Rounds(RuleBasedStateMachine):
     def found(self, study, deadline):
         study = replace(study, name=f"study {next(NUMBERS)}")
         self.now, self.study, self.deadline = 0.0, study, deadline
-        self.exchanges = [Exchange(self.engine, lambda: self.now) for _ in range(2)]
+        self.exchanges = [Transactions(self.engine, lambda: self.now) for _ in range(2)]
         self.exchanges[0].create(study, deadline)
         self.model, self.began = Ledger(study), None  # when the open round had its first proposal
         self.sent, self.answers = [], {}

@@ -19,8 +19,8 @@ from cboc import CbocError
 from cboc.coordinator import database, schema
 from cboc.coordinator.database import metadata, open_database
 from cboc.coordinator.schema import changing, configuration, downgrade, latest, revision_of, revisions, upgrade
-from cboc.coordinator.tokens import Door
-from cboc.coordinator.transactions import Exchange
+from cboc.coordinator.tokens import Tokens
+from cboc.coordinator.transactions import Transactions
 from cboc.exchange.messages import Design, Proposal
 
 FROZEN = Path(__file__).parent / "frozen"
@@ -100,7 +100,7 @@ def test_an_old_study_goes_on(frozen, url, empty):
     assert revision(empty) == frozen.stem
     upgrade(empty)
     assert revision(empty) == latest() and differences(empty) == []
-    exchange, door = Exchange(empty, lambda: facts["now"]), Door(empty, lambda: facts["now"])
+    exchange, door = Transactions(empty, lambda: facts["now"]), Tokens(empty, lambda: facts["now"])
     for design in facts["designs"]:
         found = exchange.design(facts["study"], design["site"], design["round"])
         others = tuple(map(tuple, design["others"]))

@@ -19,8 +19,8 @@ from cboc.coordinator.certificate import make
 from cboc.coordinator.database import open_database
 from cboc.coordinator.metrics import Lines
 from cboc.coordinator.schema import upgrade
-from cboc.coordinator.tokens import Door
-from cboc.coordinator.transactions import Exchange
+from cboc.coordinator.tokens import Tokens
+from cboc.coordinator.transactions import Transactions
 from cboc.studyfile import read_terms
 from cboc.studyfile.section import seconds
 
@@ -58,7 +58,7 @@ def held(database="coordinator.db"):
         return None
     engine = open_database(f"sqlite:///{database}")
     try:
-        return Exchange(engine).names()
+        return Transactions(engine).names()
     finally:
         engine.dispose()
 
@@ -109,7 +109,7 @@ def test_a_deadline_is_of_this_world(deadline):
 def test_an_exchange_takes_no_other(deadline):
     engine = open_database("sqlite:///coordinator.db")
     upgrade(engine)
-    exchange, study = Exchange(engine), Study({"a": (0.0, 1.0)}, ("x",), 2, name="trial run")
+    exchange, study = Transactions(engine), Study({"a": (0.0, 1.0)}, ("x",), 2, name="trial run")
     with pytest.raises(CbocError, match="a deadline is above 0 and at most"):
         exchange.create(study, deadline)
     exchange.create(study, 3650 * 86400.0)
@@ -177,7 +177,7 @@ def test_a_rehearsal_whose_sites_end_early_ends(monkeypatch):
     place = rehearsal.prepare(Path("demo"))
     engine = open_database(place.database)
     upgrade(engine)
-    Exchange(engine).create(read_terms(place.study).study)
+    Transactions(engine).create(read_terms(place.study).study)
     engine.dispose()
     with pytest.raises(CbocError, match="the sites have stopped after 6 of 51 experiments"):
         rehearsal.take_part(place)
@@ -198,8 +198,8 @@ def test_health_is_that_of_our_own_tables(serving):
 def test_the_log_says_what_is_wrong_with_the_database(serving, caplog):
     engine = open_database("sqlite:///coordinator.db")
     upgrade(engine)
-    Exchange(engine).create(Study({"a": (0.0, 1.0)}, ("x",), 2, name="trial run"))
-    code = Door(engine).invite("trial run", "x")
+    Transactions(engine).create(Study({"a": (0.0, 1.0)}, ("x",), 2, name="trial run"))
+    code = Tokens(engine).invite("trial run", "x")
     with closing(sqlite3.connect("coordinator.db")) as connection, connection:
         connection.execute("DROP TABLE proposals")
     caplog.set_level(logging.ERROR, logger="cboc.coordinator")

@@ -12,7 +12,7 @@ from cboc import CbocError, Ledger, Study
 from cboc.consensus.rules import Fixed
 from cboc.coordinator.database import metadata, open_database, proposals
 from cboc.coordinator.store import SqlStore, from_bytes, to_bytes
-from cboc.coordinator.transactions import Exchange
+from cboc.coordinator.transactions import Transactions
 from cboc.exchange.ledger import RoundClosed
 from cboc.exchange.messages import Proposal
 
@@ -46,21 +46,21 @@ def test_a_design_comes_back_to_the_last_bit(x):
 def test_designs_are_those_of_a_ledger_in_memory_whoever_answers(engine, rule):
     """A new coordinator for every message: nothing is kept in a process that is not in the database."""
     agreed, random = study(rule=rule), np.random.default_rng(0)
-    Exchange(engine).create(agreed)
+    Transactions(engine).create(agreed)
     ledger = Ledger(agreed)
     for round in range(4):
         for k in random.permutation(3):
             reward = float(random.random()) if agreed.needs_rewards else None
             sent = Proposal(SITES[k], round, tuple(random.random(2)), reward, tuple(random.random(2)))
             ledger.submit(sent)
-            Exchange(engine).submit("trial run", sent)
+            Transactions(engine).submit("trial run", sent)
         for site in SITES:
-            assert Exchange(engine).design("trial run", site, round) == ledger.design(site, round)
-    assert Exchange(engine).study("trial run").digest == agreed.digest
+            assert Transactions(engine).design("trial run", site, round) == ledger.design(site, round)
+    assert Transactions(engine).study("trial run").digest == agreed.digest
 
 
 def test_a_message_that_is_refused_leaves_nothing_behind(engine):
-    exchange = Exchange(engine)
+    exchange = Transactions(engine)
     exchange.create(study())
     propose(exchange, "x")
     for wrong in (Proposal("x", 0, (0.1, 0.1)), Proposal("y", 3, (0.1, 0.1)), Proposal("y", 0, (0.1, 0.1, 0.1))):
@@ -74,7 +74,7 @@ def test_a_message_that_is_refused_leaves_nothing_behind(engine):
 
 def test_a_deadline_closes_a_round_with_a_quorum_and_not_without(engine):
     clock = Clock()
-    exchange = Exchange(engine, clock)
+    exchange = Transactions(engine, clock)
     exchange.create(study(quorum=2), deadline=60.0)
     assert exchange.state("trial run").closes_at is None  # nobody has begun
     propose(exchange, "x")
@@ -91,7 +91,7 @@ def test_a_deadline_closes_a_round_with_a_quorum_and_not_without(engine):
 
 
 def test_who_leaves_is_not_waited_for(engine):
-    exchange = Exchange(engine)
+    exchange = Transactions(engine)
     exchange.create(study())
     propose(exchange, "x")
     propose(exchange, "y")
@@ -105,11 +105,11 @@ def test_who_leaves_is_not_waited_for(engine):
 def test_a_round_closes_exactly_once_however_many_come_at_once(engine, workers):
     names = tuple(f"s{k}" for k in range(workers))
     agreed = Study(SPACE, names, 10, name="trial run", shares_best=False)
-    Exchange(engine).create(agreed)
+    Transactions(engine).create(agreed)
     failures = []
 
     def take_part(k):
-        exchange = Exchange(engine)
+        exchange = Transactions(engine)
         try:
             for round in range(10):
                 propose(exchange, names[k], round, (k / 16, round / 16))
@@ -123,7 +123,7 @@ def test_a_round_closes_exactly_once_however_many_come_at_once(engine, workers):
         thread.start()
     for thread in threads:
         thread.join()
-    assert not failures and Exchange(engine).state("trial run").round == 10
+    assert not failures and Transactions(engine).state("trial run").round == 10
     with engine.connect() as connection:
         assert len(connection.execute(select(proposals)).all()) == 10 * workers
 
@@ -146,11 +146,11 @@ def test_a_round_closes_exactly_once_however_many_come_at_once(engine, workers):
 )
 def test_a_study_that_no_coordinator_can_run_is_refused(engine, wrong, complaint):
     with pytest.raises(CbocError, match=complaint):
-        Exchange(engine).create(study(**wrong))
+        Transactions(engine).create(study(**wrong))
 
 
 def test_mistakes_get_one_sentence(engine):
-    exchange = Exchange(engine)
+    exchange = Transactions(engine)
     exchange.create(study())
     with pytest.raises(CbocError, match="there is a study 'trial run' here already"):
         exchange.create(replace(study(), horizon=9))
@@ -190,11 +190,11 @@ def test_without_the_lock_a_round_stays_open_for_ever(postgres_engine, monkeypat
     monkeypatch.setattr(SqlStore, "add", slowly)
     if not is_locked:
         monkeypatch.setattr(SqlStore, "__init__", lambda *given, **_: init(*given, is_reading=True))
-    Exchange(postgres_engine).create(Study(SPACE, ("x", "y"), 4, name="trial run"))
-    threads = [threading.Thread(target=propose, args=(Exchange(postgres_engine), site)) for site in "xy"]
+    Transactions(postgres_engine).create(Study(SPACE, ("x", "y"), 4, name="trial run"))
+    threads = [threading.Thread(target=propose, args=(Transactions(postgres_engine), site)) for site in "xy"]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    state = Exchange(postgres_engine).state("trial run")
+    state = Transactions(postgres_engine).state("trial run")
     assert (state.round, state.missing) == ((1, ("x", "y")) if is_locked else (0, ()))

@@ -13,8 +13,8 @@ import cboc
 from cboc.cli.app import app
 from cboc.coordinator.database import open_database
 from cboc.coordinator.schema import upgrade
-from cboc.coordinator.tokens import Door
-from cboc.coordinator.transactions import Exchange
+from cboc.coordinator.tokens import Tokens
+from cboc.coordinator.transactions import Transactions
 from cboc.site.trial import Status
 from cboc.storage.sitefile import SiteFile
 from cboc.studyfile import read_experiment, read_terms
@@ -49,9 +49,9 @@ def plant(tmp_path, serving, monkeypatch):
     (tmp_path / "solver").chmod(0o755)
     engine = open_database(f"sqlite:///{tmp_path / 'coordinator.db'}")
     upgrade(engine)
-    Exchange(engine).create(read_terms("study.toml").study)
+    Transactions(engine).create(read_terms("study.toml").study)
     with serving(engine) as url:
-        cboc.join(url, Door(engine).invite("trial run", "plant"), storage="site.db", **SETTINGS)
+        cboc.join(url, Tokens(engine).invite("trial run", "plant"), storage="site.db", **SETTINGS)
         yield tmp_path
     engine.dispose()
 

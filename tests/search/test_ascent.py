@@ -30,7 +30,7 @@ def spd(dimension, rng, condition=100.0):
 def landscape(seed=0, dimension=3):
     X = np.random.default_rng(seed).random((15, dimension))
     theta = np.log([*np.full(dimension, 0.5), 1e-3])
-    return LogEI(build(X, np.sin(5.0 * X).sum(axis=1), theta, Model(outcomes=raw)))
+    return LogEI(build(X, np.sin(5.0 * X).sum(axis=1), theta, Model(transform=raw)))
 
 
 # Known solutions

@@ -52,7 +52,7 @@ def hill(centre, height=1.0):
     return Custom(function, lambda X: -2.0 * (X - centre) * function(X)[:, None])
 
 
-class Watched(Custom):
+class Measured(Custom):
     """A utility that remembers its best value."""
 
     best = -np.inf
@@ -123,7 +123,7 @@ def test_a_mixture_of_steps_and_continuous_parts_makes_room(seed):
 def test_feasible_and_never_worse_than_anything_looked_at(space, seed):
     inner = landscape(space, seed % 3)
 
-    class Here(Watched):
+    class Here(Measured):
         pass
 
     utility = Here(inner, lambda X: inner.with_gradient(X)[1], inner.anchors)
@@ -158,7 +158,7 @@ def test_the_scale_of_a_utility_does_not_matter(space, height):
 def test_small_expected_improvements_are_climbed():
     space = SPACES["box"]
     X = space.sample(30, rng())
-    small = Model(outcomes=raw, outputscale=LogNormal(0.0, 1.0))
+    small = Model(transform=raw, outputscale=LogNormal(0.0, 1.0))
     gp = build(X, -1e-6 * ((X - 0.5) ** 2).sum(axis=1), np.log([0.5, 0.5, 0.5, 1e-12, 1e-16]), small)
     _, value = maximise(EI(gp), space, rng())
     assert value < 1e-6 and value == pytest.approx(np.exp(maximise(LogEI(gp), space, rng())[1]), rel=0.02)

@@ -378,7 +378,7 @@ def test_a_site_with_no_data_at_all_starts_somewhere_feasible():
 
 
 def test_directions_are_explicit_and_opposite():
-    with pytest.raises(CbocError, match="direction is 'maximise' or 'minimise'; this is 'up'"):
+    with pytest.raises(CbocError, match="site 'x': unknown direction 'up'; known: maximise, minimise."):
         make(("x",), site_options={"direction": "up"})
     down = make(("x",))[0]
     up = make(("x",), site_options={"direction": "maximise"})[0]

@@ -9,8 +9,8 @@ from cboc import Choice, Float, Int, Space, Study
 from cboc.coordinator.app import create_app
 from cboc.coordinator.database import open_database
 from cboc.coordinator.schema import upgrade
-from cboc.coordinator.tokens import Door
-from cboc.coordinator.transactions import Exchange
+from cboc.coordinator.tokens import Tokens
+from cboc.coordinator.transactions import Transactions
 from cboc.sitepage.app import create_page
 
 from ..machine.served import served
@@ -34,13 +34,13 @@ class Laboratories:
         self.folder, self.study, self.secret = folder, study, SECRET
         self.engine = open_database(f"sqlite:///{folder / 'coordinator.db'}")
         upgrade(self.engine)
-        Exchange(self.engine).create(study)
+        Transactions(self.engine).create(study)
         self.running = ExitStack()
         self.coordinator = ExitStack()
         url = self.coordinator.enter_context(served(create_app(self.engine)))
         settings = {"direction": "maximise", "initial": 2, "seed": 5} | settings
         for site in study.sites:
-            cboc.join(url, Door(self.engine).invite(study.name, site), storage=self.file(site), **settings)
+            cboc.join(url, Tokens(self.engine).invite(study.name, site), storage=self.file(site), **settings)
 
     def file(self, site):
         return self.folder / f"{self.study.index(site)}.db"

@@ -21,7 +21,7 @@ from cboc.sitepage.form import read_entry
 from cboc.sitepage.formatting import allowed, shown
 from cboc.sitepage.history import picture
 from cboc.sitepage.outbox import lines
-from cboc.sitepage.session import Bench, Stage
+from cboc.sitepage.session import Session, Stage
 from cboc.storage.sitefile import Sent, SiteFile
 
 from ..machine import plain
@@ -338,7 +338,7 @@ def test_while_it_waits_one_message_asks_where_the_study_stands(labs, visit):
 
 def test_however_many_windows_are_open_the_coordinator_is_asked_now_and_then(labs):
     now = [0.0]
-    bench = Bench(labs.file("lab-a"), clock=lambda: now[0])
+    bench = Session(labs.file("lab-a"), clock=lambda: now[0])
     for number in range(2):
         bench.ask()
         site = bench.open()

@@ -129,7 +129,7 @@ def test_planted_hyperparameters_are_found(kernel):
     squared = (((X[:, None] - X) / lengthscales) ** 2).sum(axis=2)
     K = kernel(squared)[0] + noise * np.eye(250)
     y = np.linalg.cholesky(K) @ rng.standard_normal(250)
-    gp = fit(X, y, model=Model(kernel=kernel, outcomes=raw))
+    gp = fit(X, y, model=Model(kernel=kernel, transform=raw))
     assert gp.lengthscales == pytest.approx(lengthscales, rel=0.25)
     assert gp.noise == pytest.approx(noise, rel=0.3)
 
@@ -138,7 +138,7 @@ def test_noise_is_told_from_signal():
     rng = np.random.default_rng(0)
     X = rng.random((60, 1))
     clean = np.sin(6.0 * X[:, 0])
-    quiet, loud = (fit(X, clean + level * rng.standard_normal(60), model=Model(outcomes=raw)) for level in (0.01, 0.3))
+    quiet, loud = (fit(X, clean + level * rng.standard_normal(60), model=Model(transform=raw)) for level in (0.01, 0.3))
     assert np.sqrt(loud.noise) == pytest.approx(0.3, rel=0.3) and np.sqrt(quiet.noise) < 0.02
 
 
@@ -223,7 +223,7 @@ def hard():
 
 
 @pytest.mark.parametrize(
-    "model", [Model(), PAPER, Model(outcomes=standardised)], ids=["default", "paper", "standardised"]
+    "model", [Model(), PAPER, Model(transform=standardised)], ids=["default", "paper", "standardised"]
 )
 @pytest.mark.parametrize(("X", "y"), [case[1:] for case in hard()], ids=[case[0] for case in hard()])
 def test_hard_data_give_a_usable_surrogate(model, X, y):
@@ -257,7 +257,7 @@ def test_a_standard_error_of_zero_is_the_noise_floor():
 def test_unreliable_points_count_less():
     X = np.array([[0.2], [0.5], [0.5], [0.8]])
     y = np.array([0.0, 1.0, -1.0, 0.0])
-    gp = fit(X, y, sem=np.array([0.01, 0.01, 10.0, 0.01]), model=Model(outcomes=raw))
+    gp = fit(X, y, sem=np.array([0.01, 0.01, 10.0, 0.01]), model=Model(transform=raw))
     assert gp.moments(X[[1]])[0] > 0.8
 
 
@@ -266,9 +266,9 @@ def test_two_thousand_points():
     X = rng.random((2000, 6))
     y = np.sin(4.0 * X).sum(axis=1)
     started = time.process_time()
-    objective = Objective(Model(outcomes=standardised), X[None], standardised(y).forward(y)[None])
+    objective = Objective(Model(transform=standardised), X[None], standardised(y).forward(y)[None])
     value, gradient = objective(objective.mode[None])
-    gp = build(X, y, objective.mode, Model(outcomes=standardised))
+    gp = build(X, y, objective.mode, Model(transform=standardised))
     error = gp.predict(Q := rng.random((50, 6)))[0] - np.sin(4.0 * Q).sum(axis=1)
     assert np.isfinite(value) and np.isfinite(gradient).all() and np.sqrt((error**2).mean()) < 0.1
     assert time.process_time() - started < 30.0

@@ -38,7 +38,7 @@ def example(n=12, dimension=3, seed=0, noise=0.01, kernel=matern52):
     X = rng.random((n, dimension))
     y = np.sin(6.0 * X).sum(axis=1) + 0.1 * rng.standard_normal(n)
     theta = np.log([*np.linspace(0.3, 0.8, dimension), 1.5, noise])
-    return build(X, y, theta, Model(kernel=kernel, outcomes=raw, outputscale=Gamma(2.0, 0.15)))
+    return build(X, y, theta, Model(kernel=kernel, transform=raw, outputscale=Gamma(2.0, 0.15)))
 
 
 def covariance(gp, A, B):
@@ -64,7 +64,7 @@ def slopes(function, Q, h=1e-5):
 @KERNELS
 def test_the_posterior_is_that_of_gpytorch(kernel):
     low, width = np.array([-5.0, 0.0]), np.array([15.0, 15.0])
-    model = Model(kernel=kernel, outcomes=raw, outputscale=Gamma(2.0, 0.15))
+    model = Model(kernel=kernel, transform=raw, outputscale=Gamma(2.0, 0.15))
     theta = np.log([4.0 / 15.0, 2.5 / 15.0, 1.7, 0.05])
     gp = build((GPYTORCH_X - low) / width, GPYTORCH_Y, theta, model)
     constant, means, sds = GPYTORCH[kernel]
@@ -75,13 +75,15 @@ def test_the_posterior_is_that_of_gpytorch(kernel):
 
 def test_one_point_by_hand():
     """σ² = 1 - κ²/(1 + v²) with κ = exp(-2) at two lengthscales."""
-    gp = build(np.array([[0.5]]), np.array([3.0]), np.log([0.1, 0.25]), Model(kernel=squared_exponential, outcomes=raw))
+    gp = build(
+        np.array([[0.5]]), np.array([3.0]), np.log([0.1, 0.25]), Model(kernel=squared_exponential, transform=raw)
+    )
     mean, sd = gp.moments(np.array([[0.7]]))
     assert mean == pytest.approx([3.0]) and sd == pytest.approx([np.sqrt(1.0 - np.exp(-4.0) / 1.25)])
 
 
 def test_far_from_the_data_is_the_prior():
-    gp = build(np.array([[0.0], [0.01]]), np.array([1.0, 2.0]), np.log([0.01, 1e-4]), Model(outcomes=raw))
+    gp = build(np.array([[0.0], [0.01]]), np.array([1.0, 2.0]), np.log([0.01, 1e-4]), Model(transform=raw))
     mean, sd = gp.moments(np.array([[1.0]]))
     assert mean == pytest.approx([gp.mean]) and sd == pytest.approx([1.0])
 
@@ -111,7 +113,7 @@ def test_known_standard_errors_are_the_noise():
     X = rng.random((10, 2))
     y = X.sum(axis=1)
     sem = np.where(np.arange(10) % 2, 0.3, np.nan)
-    gp = fit(X, y, sem=sem, model=Model(outcomes=standardised))
+    gp = fit(X, y, sem=sem, model=Model(transform=standardised))
     assert gp.noises[1::2] == pytest.approx((0.3 / y.std(ddof=1)) ** 2)
     assert (gp.noises[::2] == gp.noise).all()
     mean, cov = textbook(gp, X + 0.01)
@@ -159,7 +161,7 @@ def test_leave_one_out_is_really_leaving_one_out():
 
 
 def test_what_leave_one_out_says():
-    left = fit(*line(), model=Model(outcomes=standardised)).leave_one_out()
+    left = fit(*line(), model=Model(transform=standardised)).leave_one_out()
     assert left.q2 > 0.99 and left.coverage >= 0.75
     assert left.z == pytest.approx((left.y - left.mean) / left.sd)
     assert build(np.array([[0.5]]), np.array([1.0]), np.log([0.2, 1e-3])).leave_one_out().q2 == 0.0
@@ -219,7 +221,7 @@ def test_predictions_are_in_the_units_of_the_outcomes():
 
 def test_deviations_at_repeated_designs_stay_positive():
     X = np.repeat([[0.2, 0.3], [0.8, 0.1]], 50, axis=0)
-    gp = build(X, np.arange(100.0), np.log([2.0, 2.0, 1e-6]), Model(outcomes=standardised))
+    gp = build(X, np.arange(100.0), np.log([2.0, 2.0, 1e-6]), Model(transform=standardised))
     mean, sd, d_mean, d_sd = gp.moments_with_gradient(np.vstack([X[[0, 50]], [[0.5, 0.5]]]))
     assert (sd > 0.0).all() and all(np.isfinite(part).all() for part in (mean, sd, d_mean, d_sd))
 

@@ -9,12 +9,12 @@ from cboc.utility.confidence import UCB
 
 def surrogate():
     X = np.random.default_rng(0).random((10, 2))
-    return build(X, np.sin(6.0 * X).sum(axis=1), np.log([0.3, 0.3, 1e-3]), Model(outcomes=raw))
+    return build(X, np.sin(6.0 * X).sum(axis=1), np.log([0.3, 0.3, 1e-3]), Model(transform=raw))
 
 
 def test_one_point_by_hand():
     """μ = 3 and σ² = 1 - exp(-4)/1.25; β = 4 is two deviations."""
-    model = Model(kernel=squared_exponential, outcomes=raw)
+    model = Model(kernel=squared_exponential, transform=raw)
     gp = build(np.array([[0.5]]), np.array([3.0]), np.log([0.1, 0.25]), model)
     assert UCB(gp)(np.array([[0.7]])) == pytest.approx([3.0 + 2.0 * np.sqrt(1.0 - np.exp(-4.0) / 1.25)])
 

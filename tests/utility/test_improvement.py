@@ -19,7 +19,7 @@ quick = settings(deadline=None, max_examples=25)
 
 def surrogate(n=10, dimension=2, seed=0, noise=1e-3):
     X = np.random.default_rng(seed).random((n, dimension))
-    return build(X, np.sin(6.0 * X).sum(axis=1), np.log([*np.full(dimension, 0.3), noise]), Model(outcomes=raw))
+    return build(X, np.sin(6.0 * X).sum(axis=1), np.log([*np.full(dimension, 0.3), noise]), Model(transform=raw))
 
 
 def slopes(function, X, h=1e-6):
@@ -95,7 +95,7 @@ def test_log_h_has_no_step_at_its_seams(seam):
 
 def test_one_point_by_hand():
     """With one outcome z = 0 everywhere: EI = σ/√(2π), PI = ½."""
-    model = Model(kernel=squared_exponential, outcomes=raw)
+    model = Model(kernel=squared_exponential, transform=raw)
     gp, X = build(np.array([[0.5]]), np.array([3.0]), np.log([0.1, 0.25]), model), np.array([[0.7]])
     sd = np.sqrt(1.0 - np.exp(-4.0) / 1.25)
     assert EI(gp)(X) == pytest.approx([sd / np.sqrt(2.0 * np.pi)])
@@ -140,7 +140,7 @@ def test_gradients_are_the_derivatives(kind, seed, dimension):
 
 def test_log_ei_has_a_slope_where_ei_has_none():
     X = np.linspace(0.0, 1.0, 9)[:, None]
-    gp = build(X, -100.0 * (X[:, 0] - 0.5) ** 2, np.log([0.4, 1e-6]), Model(outcomes=raw))
+    gp = build(X, -100.0 * (X[:, 0] - 0.5) ** 2, np.log([0.4, 1e-6]), Model(transform=raw))
     at = np.array([[0.03]])
     assert EI(gp).with_gradient(at)[1] == 0.0
     value, gradient = LogEI(gp).with_gradient(at)

@@ -14,7 +14,7 @@ quick = settings(deadline=None, max_examples=60)
 
 def surrogate(noise=0.05, dimension=2):
     X = np.random.default_rng(0).random((9, dimension))
-    return build(X, np.sin(6.0 * X).sum(axis=1), np.log([*np.full(dimension, 0.4), noise]), Model(outcomes=raw))
+    return build(X, np.sin(6.0 * X).sum(axis=1), np.log([*np.full(dimension, 0.4), noise]), Model(transform=raw))
 
 
 def expected_maximum(a, b):
@@ -106,7 +106,7 @@ def test_a_measurement_drowned_in_noise_teaches_nothing():
 
 
 def test_one_measurement_is_enough_to_start():
-    gp = build(np.array([[0.5, 0.5]]), np.array([1.0]), np.log([0.3, 0.3, 0.01]), Model(outcomes=raw))
+    gp = build(np.array([[0.5, 0.5]]), np.array([1.0]), np.log([0.3, 0.3, 0.01]), Model(transform=raw))
     value, gradient = KnowledgeGradient.on(gp, np.random.default_rng(0)).with_gradient(
         np.array([[0.5, 0.5], [0.1, 0.9]])
     )

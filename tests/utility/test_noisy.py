@@ -9,7 +9,7 @@ from cboc.utility.noisy import NoisyEI
 
 def surrogate(noise):
     X = np.random.default_rng(0).random((8, 2))
-    return build(X, np.sin(6.0 * X).sum(axis=1), np.log([0.4, 0.4, noise]), Model(outcomes=raw))
+    return build(X, np.sin(6.0 * X).sum(axis=1), np.log([0.4, 0.4, noise]), Model(transform=raw))
 
 
 def test_it_is_the_expected_improvement_over_the_true_best():
@@ -35,7 +35,7 @@ def test_one_lucky_measurement_is_not_believed():
     """An outlier among much noise: EI holds it for the best, NEI does not and still hopes for something better."""
     X = np.linspace(0.0, 1.0, 9)[:, None]
     y = np.append(np.zeros(8), 5.0)
-    gp, Q = build(X, y, np.log([0.4, 1.0]), Model(outcomes=raw)), np.linspace(0.0, 1.0, 101)[:, None]
+    gp, Q = build(X, y, np.log([0.4, 1.0]), Model(transform=raw)), np.linspace(0.0, 1.0, 101)[:, None]
     utility = NoisyEI.on(gp, np.random.default_rng(0))
     assert (utility.bests < 5.0).all() and utility(Q).max() > LogEI(gp)(Q).max() + 1.0
 
@@ -52,7 +52,7 @@ def test_gradients_are_the_derivatives(noise):
 
 def test_repeated_designs_and_a_far_away_optimum_stay_finite():
     X = np.repeat(np.random.default_rng(0).random((3, 2)), 20, axis=0)
-    gp = build(X, np.repeat([0.0, 1.0, 50.0], 20), np.log([1.0, 1.0, 1e-6]), Model(outcomes=raw))
+    gp = build(X, np.repeat([0.0, 1.0, 50.0], 20), np.log([1.0, 1.0, 1e-6]), Model(transform=raw))
     utility, Q = NoisyEI.on(gp, np.random.default_rng(0)), np.vstack([X[::20], np.random.default_rng(1).random((9, 2))])
     value, gradient = utility.with_gradient(Q)
     assert np.isfinite(value).all() and np.isfinite(gradient).all()

@@ -13,7 +13,7 @@ KERNELS = pytest.mark.parametrize("kernel", [matern52, squared_exponential], ids
 def surrogate(noise=0.05, kernel=matern52, dimension=2):
     X = np.random.default_rng(0).random((8, dimension))
     theta = np.log([*np.full(dimension, 0.4), 1.7, noise])
-    model = Model(kernel=kernel, outcomes=raw, outputscale=Gamma(2.0, 0.15))
+    model = Model(kernel=kernel, transform=raw, outputscale=Gamma(2.0, 0.15))
     return build(X, np.sin(6.0 * X).sum(axis=1), theta, model)
 
 

@@ -113,7 +113,7 @@ def _why(counsel: Counsel) -> str:
 
 def _counts(site: Site) -> tuple[Count, Count]:
     counts = {True: Count(0, 0), False: Count(0, 0)}
-    sign = 1.0 if site.direction == "maximise" else -1.0
+    sign = site.direction.sign
     best = float(site.data.score.max()) if len(site.data) else -np.inf
     for trial in site.trials:
         if trial.status != Status.COMPLETE or trial.y is None:

@@ -38,7 +38,7 @@ class Solo:
     def gains(self) -> Array:
         """By how much the best was better than alone, in the rounds in which both had one, in units of the outcomes."""
         is_known = np.isfinite(self.together[1:]) & np.isfinite(self.alone[1:])
-        return _sign(self.direction) * (self.together[1:][is_known] - self.alone[1:][is_known])
+        return self.direction.sign * (self.together[1:][is_known] - self.alone[1:][is_known])
 
     @property
     def gain(self) -> float:
@@ -55,7 +55,7 @@ class Solo:
         return (
             f"{source}, your best was {than} alone in the mean over the rounds; after the last it is "
             f"{self.together[-1]:.4g} against {self.alone[-1]:.4g} alone "
-            f"({'higher' if self.direction == 'maximise' else 'lower'} is better)."
+            f"({'higher' if self.direction is Direction.MAXIMISE else 'lower'} is better)."
         )
 
 
@@ -64,7 +64,7 @@ def play(site: Site, gp: GP) -> Solo | None:
     told = [trial for trial in site.trials if trial.round is not None and trial.status in TOLD]
     if not told:
         return None
-    sign = _sign(site.direction)
+    sign = site.direction.sign
     alone = _begin(site, len(told))
     initial = alone.dataset.X
     for _ in told:
@@ -99,7 +99,3 @@ def _course(gp: GP, initial: Array, designs: Sequence[Array | None]) -> Array:  
     start = gp.predict(initial)[0].max() if len(initial) else -inf
     scores = [-inf if x is None else float(gp.predict(x[None])[0][0]) for x in designs]
     return np.maximum.accumulate(np.array([start, *scores]))
-
-
-def _sign(direction: Direction) -> float:
-    return 1.0 if direction == "maximise" else -1.0

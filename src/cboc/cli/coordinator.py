@@ -97,12 +97,12 @@ def invite(
     Example: `cboc invite lab-b --url https://cboc.example.org`
     """
     with opened(database) as engine:
-        from cboc.coordinator.tokens import Door
+        from cboc.coordinator.tokens import Tokens
 
         if not 0.0 < days <= LONGEST_DAYS:
             raise CbocError(f"--days is above 0 and at most {LONGEST_DAYS}; {days:g} came.")
         name = _chosen(engine, study)
-        door = Door(engine)
+        door = Tokens(engine)
         wanted = door.absent(name) if site is None else [site]
         if not wanted:
             raise CbocError(f"all sites of '{name}' have joined; name one to invite it again.")
@@ -129,13 +129,13 @@ def revoke(
     Example: `cboc revoke lab-b && cboc invite lab-b`
     """
     with opened(database) as engine:
-        from cboc.coordinator.tokens import Door
-        from cboc.coordinator.transactions import Exchange
+        from cboc.coordinator.tokens import Tokens
+        from cboc.coordinator.transactions import Transactions
 
         name = _chosen(engine, study)
-        Door(engine).revoke(name, site)
+        Tokens(engine).revoke(name, site)
         if for_good:
-            Exchange(engine).leave(name, site)
+            Transactions(engine).leave(name, site)
     notes.print(f"'{site}' of '{name}' {'has left for good' if for_good else 'is known by no token any more'}.")
 
 
@@ -227,9 +227,9 @@ def opened(database: str, *, is_made: bool = False) -> Iterator[Engine]:
 
 def _check_terms(engine: Engine, path: Path, terms: Terms) -> None:
     """A study that has begun goes on with the terms that it has."""
-    from cboc.coordinator.transactions import Exchange
+    from cboc.coordinator.transactions import Transactions
 
-    exchange, study = Exchange(engine), terms.study
+    exchange, study = Transactions(engine), terms.study
     if study.name in exchange.names():
         lines = differences(study.agreement(), exchange.study(study.name).agreement())
         if lines:
@@ -241,9 +241,9 @@ def _check_terms(engine: Engine, path: Path, terms: Terms) -> None:
 
 def _begin(engine: Engine, terms: Terms) -> str:
     """Begin a study, or go on with it; and what to say about it."""
-    from cboc.coordinator.transactions import Exchange
+    from cboc.coordinator.transactions import Transactions
 
-    exchange, study = Exchange(engine), terms.study
+    exchange, study = Transactions(engine), terms.study
     own = f" Not taken over, because every site chooses it for itself: {', '.join(terms.left_out)}." * bool(
         terms.left_out
     )
@@ -255,9 +255,9 @@ def _begin(engine: Engine, terms: Terms) -> str:
 
 
 def _chosen(engine: Engine, study: str | None) -> str:
-    from cboc.coordinator.transactions import Exchange
+    from cboc.coordinator.transactions import Transactions
 
-    names = Exchange(engine).names()
+    names = Transactions(engine).names()
     if not names:
         raise CbocError("this database holds no study yet; cboc serve STUDY.toml begins one.")
     if study is None and len(names) > 1:

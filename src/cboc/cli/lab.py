@@ -19,7 +19,7 @@ from cboc.cli.notes import notes
 from cboc.cli.show import Format, Row, many, write
 from cboc.data.dataset import Direction
 from cboc.data.numbers import read_number
-from cboc.errors import CbocError, installing
+from cboc.errors import CbocError, at, installing
 from cboc.exchange.ledger import Unreachable
 from cboc.site import worksheet
 from cboc.site.polling import open_round, pause
@@ -255,9 +255,8 @@ def is_private(url: str) -> bool:
 
 
 def _direction(given: str | None) -> Direction | None:
-    if given not in (None, "maximise", "minimise"):
-        raise CbocError(f"--direction is maximise or minimise; '{given}' came.")
-    return given  # type: ignore[return-value]
+    with at("--direction"):
+        return None if given is None else Direction.of(given)
 
 
 def asked(site: Site, is_waiting: bool) -> Trial:

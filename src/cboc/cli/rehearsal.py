@@ -101,10 +101,10 @@ def coordinator(rehearsal: Rehearsal) -> Iterator[None]:
 
 def take_part(rehearsal: Rehearsal) -> None:
     """Three sites join and go through the study, each in a process of its own."""
-    from cboc.coordinator.tokens import Door
+    from cboc.coordinator.tokens import Tokens
 
     with opened(rehearsal.database) as engine:
-        codes = {site: Door(engine).invite("rehearsal", site) for site in SITES}
+        codes = {site: Tokens(engine).invite("rehearsal", site) for site in SITES}
     for site, code in codes.items():
         join(rehearsal.url, code, storage=rehearsal.file(site), direction="minimise", initial=INITIAL)
     with ExitStack() as stack:

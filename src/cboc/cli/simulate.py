@@ -19,7 +19,7 @@ def simulate(file: StudyFile, run: Run, *, seeds: int, with_alone: bool) -> None
 
 def _news(file: StudyFile, job: Repetition, trial: Trial, best: dict[tuple[str, str], float]) -> str:
     """The best outcome so far, if this trial is it."""
-    sign = -1.0 if file.directions[trial.site] == "minimise" else 1.0
+    sign = file.directions[trial.site].sign
     before = best.get((job.how, trial.site))
     if trial.y is None or (before is not None and sign * trial.y <= sign * before):
         return ""

@@ -28,10 +28,10 @@ from cboc.coordinator.forms import (
     RoundNumber,
     Standing,
 )
-from cboc.coordinator.metrics import Watch, Watched
-from cboc.coordinator.rate_limit import Limiter
-from cboc.coordinator.tokens import Door, NotAllowed
-from cboc.coordinator.transactions import Exchange
+from cboc.coordinator.metrics import Measured, Metrics
+from cboc.coordinator.rate_limit import RateLimit
+from cboc.coordinator.tokens import NotAllowed, Tokens
+from cboc.coordinator.transactions import Transactions
 from cboc.errors import CbocError
 from cboc.exchange.messages import Proposal
 
@@ -42,17 +42,17 @@ def create_app(engine: Engine, lifespan: Lifespan[FastAPI] | None = None) -> Fas
     """The coordinator of one database."""
     app = FastAPI(title="cboc coordinator", version=version("cboc"), docs_url=None, redoc_url=None, lifespan=lifespan)
     app.add_middleware(Bounded, largest=LARGEST)
-    exchange, door, watch = Exchange(engine), Door(engine), Watch(engine)
-    messages = Limiter(time.monotonic, tries=500, period=10.0)  # of a site, before it has to wait
-    guesses = Limiter(time.monotonic, tries=20, period=60.0)  # of a token, from one address
-    app.add_middleware(Watched, watch=watch)
+    transactions, tokens, measured = Transactions(engine), Tokens(engine), Metrics(engine)
+    messages = RateLimit(time.monotonic, tries=500, period=10.0)  # of a site, before it has to wait
+    guesses = RateLimit(time.monotonic, tries=20, period=60.0)  # of a token, from one address
+    app.add_middleware(Measured, metrics=measured)
 
     def who(request: Request, shown: HTTPAuthorizationCredentials | None) -> tuple[str, str]:
         """(study, site) of the token that came with a message: a path never names them."""
         if shown is None or len(shown.credentials) > LONGEST_SECRET:
             raise NotAllowed("a message needs the site's token: Authorization: Bearer TOKEN.")
         try:
-            known = door.who(shown.credentials)
+            known = tokens.who(shown.credentials)
         except NotAllowed:
             guesses.count("" if request.client is None else request.client.host)
             raise
@@ -69,31 +69,31 @@ def create_app(engine: Engine, lifespan: Lifespan[FastAPI] | None = None) -> Fas
 
     @app.get("/metrics", include_in_schema=False)
     def metrics() -> Response:
-        return Response(watch.page(), media_type=CONTENT_TYPE_LATEST)
+        return Response(measured.page(), media_type=CONTENT_TYPE_LATEST)
 
     @app.post("/v1/join", responses=REFUSALS)
     def join(message: JoinIn) -> Standing:
-        study, site = door.invited(message.code)
-        agreed = exchange.study(study)
+        study, site = tokens.invited(message.code)
+        agreed = transactions.study(study)
         if message.digest not in (None, agreed.digest):
             raise Disagreement(agreed)
         if message.site not in (None, site):
             raise CbocError("this invitation is for another site of the study.")
-        return _standing(exchange, *door.join(message.code, message.token))
+        return _standing(transactions, *tokens.join(message.code, message.token))
 
     @app.get("/v1/study", responses=REFUSALS)
     def study(request: Request, shown: Shown) -> Standing:
-        return _standing(exchange, *who(request, shown))
+        return _standing(transactions, *who(request, shown))
 
     @app.put("/v1/rounds/{round}/proposal", status_code=204, responses=REFUSALS)
     def submit(round: RoundNumber, message: ProposalIn, request: Request, shown: Shown) -> None:
         study, site = who(request, shown)
         best = None if message.best is None else tuple(message.best)
-        exchange.submit(study, Proposal(site, round, tuple(message.x), message.reward, best))
+        transactions.submit(study, Proposal(site, round, tuple(message.x), message.reward, best))
 
     @app.get("/v1/rounds/{round}/design", responses=REFUSALS | {202: {"description": "The round is open; ask again."}})
     def design(round: RoundNumber, request: Request, shown: Shown, response: Response) -> DesignOut | None:
-        found = exchange.design(*who(request, shown), round)
+        found = transactions.design(*who(request, shown), round)
         if found is None:
             response.status_code = 202
             response.headers["Retry-After"] = str(PATIENCE)
@@ -103,7 +103,7 @@ def create_app(engine: Engine, lifespan: Lifespan[FastAPI] | None = None) -> Fas
 
     @app.post("/v1/leave", status_code=204, responses=REFUSALS)
     def leave(request: Request, shown: Shown) -> None:
-        exchange.leave(*who(request, shown))
+        transactions.leave(*who(request, shown))
 
     add_pages(app, engine)
     add_refusals(app)
@@ -122,8 +122,8 @@ def from_environment() -> FastAPI:
     return create_app(engine, lifespan)
 
 
-def _standing(exchange: Exchange, study: str, site: str) -> Standing:
-    agreed, state = exchange.study(study), exchange.state(study)
+def _standing(transactions: Transactions, study: str, site: str) -> Standing:
+    agreed, state = transactions.study(study), transactions.state(study)
     return Standing(
         agreement=agreed.agreement(),
         digest=agreed.digest,

@@ -25,7 +25,7 @@ METHODS = ("GET", "HEAD", "POST", "PUT")
 log = logging.getLogger("cboc.coordinator")
 
 
-class Watch:
+class Metrics:
     """The counts of one process, and of the database behind it."""
 
     def __init__(self, engine: Engine) -> None:
@@ -66,11 +66,11 @@ class Holdings(Collector):
         return []
 
 
-class Watched:
+class Measured:
     """Notes every answer of an application."""
 
-    def __init__(self, app: ASGIApp, watch: Watch) -> None:
-        self.app, self.watch = app, watch
+    def __init__(self, app: ASGIApp, metrics: Metrics) -> None:
+        self.app, self.metrics = app, metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -89,7 +89,7 @@ class Watched:
         finally:
             method = scope["method"] if scope["method"] in METHODS else "-"  # what strangers make up is not remembered
             address = getattr(scope.get("route"), "path", "-")
-            self.watch.note(method, address, status, time.perf_counter() - began)
+            self.metrics.note(method, address, status, time.perf_counter() - began)
 
 
 class Lines(logging.Formatter):

@@ -16,7 +16,7 @@ from argon2.exceptions import VerifyMismatchError
 from sqlalchemy import Engine, delete, insert, select
 
 from cboc.coordinator.database import LONGEST, logins, people, transaction
-from cboc.coordinator.rate_limit import Limiter, TooMany
+from cboc.coordinator.rate_limit import RateLimit, TooMany
 from cboc.coordinator.tokens import NotAllowed, fingerprint, new_secret
 from cboc.errors import CbocError
 
@@ -34,7 +34,7 @@ class People:
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
         self._engine, self._clock = engine, clock
-        self._by_address, self._by_person = Limiter(clock, TRIES), Limiter(clock, TRIES_AT_ALL)
+        self._by_address, self._by_person = RateLimit(clock, TRIES), RateLimit(clock, TRIES_AT_ALL)
         self._hasher = PasswordHasher()
         self._places = BoundedSemaphore(AT_ONCE)
 

@@ -18,7 +18,7 @@ class TooMany(CbocError):
         super().__init__(f"too many tries; the next may come in {self.wait} s.")
 
 
-class Limiter:
+class RateLimit:
     """At most `tries` in `period` seconds for any key. It remembers the `most` keys that came last, in this process."""
 
     def __init__(self, clock: Callable[[], float], tries: int = 5, period: float = 60.0, most: int = 10_000) -> None:

@@ -37,7 +37,7 @@ def fingerprint(secret: str) -> str:
     return sha256(secret.encode()).hexdigest()
 
 
-class Door:
+class Tokens:
     """The secrets of one database."""
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:

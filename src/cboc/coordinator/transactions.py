@@ -35,7 +35,7 @@ class State:
     closes_at: float | None  # when it may close without them
 
 
-class Exchange:
+class Transactions:
     """The studies of one database. Several processes may have one each on the same database."""
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from os import PathLike
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +20,24 @@ from cboc.space.space import Space
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-Direction = Literal["maximise", "minimise"]
+
+class Direction(StrEnum):
+    """Whether outcomes are to be maximised or minimised."""
+
+    MAXIMISE = "maximise"
+    MINIMISE = "minimise"
+
+    @property
+    def sign(self) -> float:
+        """What turns an outcome into a score, of which more is better."""
+        return 1.0 if self is Direction.MAXIMISE else -1.0
+
+    @classmethod
+    def of(cls, given: object) -> Direction:
+        """The direction that somebody wrote."""
+        if given not in tuple(cls):
+            raise CbocError(f"unknown direction {given!r}; {did_you_mean(str(given), cls)}")
+        return cls(str(given))
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +66,7 @@ class Dataset:
         sem: ArrayLike = np.nan,
         failures: ArrayLike | None = None,
         *,
-        direction: Direction = "maximise",
+        direction: Direction | str = Direction.MAXIMISE,
     ) -> None:
         designs = _designs("X", X)
         outcomes = _floats("y", y)
@@ -60,16 +78,14 @@ class Dataset:
         failed = np.empty((0, designs.shape[1])) if failures is None else _designs("failures", failures)
         if failed.shape[1] != designs.shape[1]:
             raise CbocError(f"X and failures have as many columns, but {designs.shape[1]} and {failed.shape[1]} came.")
-        if direction not in get_args(Direction):
-            raise CbocError(f"unknown direction {direction!r}; {did_you_mean(str(direction), get_args(Direction))}")
         values = {"X": designs, "y": outcomes, "sem": _errors(sem, len(outcomes)), "failures": failed}
         for name, array in values.items():
             array.setflags(write=False)
             object.__setattr__(self, name, array)
-        object.__setattr__(self, "direction", direction)
+        object.__setattr__(self, "direction", Direction.of(direction))
 
     @classmethod
-    def empty(cls, dimension: int, direction: Direction = "maximise") -> Dataset:
+    def empty(cls, dimension: int, direction: Direction | str = Direction.MAXIMISE) -> Dataset:
         """No measurements yet, of designs with so many unit coordinates."""
         return cls(np.empty((0, dimension)), np.empty(0), direction=direction)
 
@@ -115,7 +131,7 @@ class Dataset:
     @property
     def score(self) -> Array:  # (n,)
         """What is to be maximised: y, or -y when minimising."""
-        return self.y if self.direction == "maximise" else -self.y
+        return self.direction.sign * self.y
 
     @property
     def best(self) -> Best:
@@ -128,10 +144,12 @@ class Dataset:
     @property
     def best_so_far(self) -> Array:  # (n,)
         """The best outcome among the first 1, 2, ..., n."""
-        return (np.maximum if self.direction == "maximise" else np.minimum).accumulate(self.y)
+        return self.direction.sign * np.maximum.accumulate(self.score)
 
     @classmethod
-    def from_csv(cls, path: str | PathLike[str], space: Space, outcome: str = "y", *, direction: Direction) -> Dataset:
+    def from_csv(
+        cls, path: str | PathLike[str], space: Space, outcome: str = "y", *, direction: Direction | str
+    ) -> Dataset:
         """Measurements of a CSV file in natural units; see `cboc.data.tables` for its columns."""
         return cls._from_rows(tables.read_csv(path, space, outcome), space.dimension, direction)
 
@@ -140,7 +158,7 @@ class Dataset:
         tables.write_csv(path, tables.tabulate(self._rows(space), space, outcome))
 
     @classmethod
-    def from_frame(cls, frame: DataFrame, space: Space, outcome: str = "y", *, direction: Direction) -> Dataset:
+    def from_frame(cls, frame: DataFrame, space: Space, outcome: str = "y", *, direction: Direction | str) -> Dataset:
         """Measurements of a DataFrame in natural units; see `cboc.data.tables` for its columns."""
         return cls._from_rows(tables.read_frame(frame, space, outcome), space.dimension, direction)
 
@@ -149,7 +167,7 @@ class Dataset:
         return tables.to_frame(tables.tabulate(self._rows(space), space, outcome))
 
     @classmethod
-    def _from_rows(cls, rows: Sequence[tables.Row], dimension: int, direction: Direction) -> Dataset:
+    def _from_rows(cls, rows: Sequence[tables.Row], dimension: int, direction: Direction | str) -> Dataset:
         complete = [(x, y, sem) for x, y, sem in rows if y is not None]
         failed = [x for x, y, _ in rows if y is None]
         return cls(

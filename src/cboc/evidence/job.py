@@ -138,7 +138,7 @@ def measure(job: Job, case: Case, designs: Array) -> Row:
         here = ~np.isnan(designs[k]).any(axis=1)
         X = np.vstack([data.X, designs[k][here]])
         y = np.append(data.y, [case.experiment(k, x) for x in designs[k][here]])
-        sign = 1.0 if site.direction == "minimise" else -1.0
+        sign = -site.direction.sign
         loss = sign * (site.values(X) - site.optimum)
         way = site.depth if job.scenario.noise else None
         gap = _gap(loss, np.where(np.isnan(y), np.inf, sign * y), len(data), way)

@@ -108,9 +108,9 @@ class Watched:
         self.gps: list[GP] = []
 
     def __call__(self, situation: Situation, rng: np.random.Generator) -> Utility:
-        return self.together([situation], [rng])[0]
+        return self.batch([situation], [rng])[0]
 
-    def together(self, situations: Sequence[Situation], rngs: Sequence[np.random.Generator]) -> list[Utility]:
+    def batch(self, situations: Sequence[Situation], rngs: Sequence[np.random.Generator]) -> list[Utility]:
         self.gps = self.strategy.surrogates(situations)
         return [self.strategy.utility(gp, rng) for gp, rng in zip(self.gps, rngs, strict=True)]
 

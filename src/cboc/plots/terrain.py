@@ -43,7 +43,7 @@ def draw_contours(ax: Axes, problem: Problem) -> None:
     u = np.linspace(0.0, 1.0, FINENESS)
     X = np.stack(np.meshgrid(u, u), axis=-1).reshape(-1, 2)
     values, natural = problem.values(X), problem.space.array_from_unit(X)
-    cost = values if problem.direction == "minimise" else -values
+    cost = -problem.direction.sign * values
     levels = np.unique(np.quantile(cost, np.linspace(0.0, 1.0, LEVELS)))
     shape = (FINENESS, FINENESS)
     x, y = (column.reshape(shape) for column in natural.T)

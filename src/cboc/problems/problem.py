@@ -31,7 +31,7 @@ class Problem:
     name: str
     space: Space
     function: Function  # (n, d) natural units -> (n,)
-    direction: Direction = "minimise"
+    direction: Direction = Direction.MINIMISE
     known_optimum: float | None = None  # y*, the best value inside the box
     # (m, d), natural units: where f as published has its optimum; they move along with f, perhaps out of the box
     optimisers: Array = field(default_factory=lambda: np.empty((0, 0)), compare=False, repr=False)
@@ -40,6 +40,7 @@ class Problem:
     noise: Noise | None = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "direction", Direction.of(self.direction))
         places, d = np.array(self.optimisers, dtype=float), len(self.space.names)
         if places.size == 0:
             places = np.empty((0, d))
@@ -64,7 +65,7 @@ class Problem:
         if self.known_optimum is not None:
             return self.known_optimum
         version = Version.of(self.function)
-        sign = (1.0 if self.direction == "minimise" else -1.0) * (1.0 if version.scale >= 0 else -1.0)
+        sign = -self.direction.sign * (1.0 if version.scale >= 0 else -1.0)
         search = _lowest if isinstance(version.common, Hashable) else _lowest.__wrapped__
         low, high, *hints = map(tuple, np.vstack([*self.box, self.optimisers]).tolist())
         extreme = sign * search(replace(version, scale=sign, offset=0.0), low, high, tuple(hints))

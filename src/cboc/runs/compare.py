@@ -33,7 +33,7 @@ def compare(together: Sequence[History], alone: Sequence[History]) -> list[Row]:
     rows: list[Row] = []
     for k, site in enumerate(together[0].study.sites):
         gain = paired(ours[:, k, -1], theirs[:, k, -1])
-        sign = _sign(together[0], site)
+        sign = together[0].directions[site].sign
         row: dict[str, object] = {"site": site, "best alone": float(sign * theirs[:, k, -1].mean())}
         row |= {"best together": float(sign * ours[:, k, -1].mean()), "gain": gain.difference}
         row |= {"±": gain.error} if len(together) > 1 else {}
@@ -46,20 +46,16 @@ def _found(histories: Sequence[History]) -> list[Row]:
     return [
         {
             "site": site,
-            "best": float(_sign(histories[0], site) * scores[:, k, -1].mean()),
+            "best": float(histories[0].directions[site].sign * scores[:, k, -1].mean()),
             "rounds": _median(rounds_to(scores[:, k], scores[:, k, -1])),
         }
         for k, site in enumerate(histories[0].study.sites)
     ]
 
 
-def _sign(history: History, site: str) -> float:
-    return -1.0 if history.directions[site] == "minimise" else 1.0
-
-
 def _scores(histories: Sequence[History]) -> Array:
     """The best so far, (seeds, K, T + 1), the more the better."""
-    signs = np.array([_sign(histories[0], site) for site in histories[0].study.sites])
+    signs = np.array([histories[0].directions[site].sign for site in histories[0].study.sites])
     return signs[:, None] * best_curves(histories)
 
 

@@ -27,6 +27,10 @@ class History:
     trials: tuple[Trial, ...]
     earlier: dict[str, float] = field(default_factory=dict)  # the best outcome of the sites that had data from before
 
+    def __post_init__(self) -> None:
+        given = {site: Direction.of(direction) for site, direction in self.directions.items()}
+        object.__setattr__(self, "directions", given)
+
     def of(self, site: str) -> list[Trial]:
         """One site's trials in order."""
         self.study.index(site)
@@ -34,13 +38,12 @@ class History:
 
     def best_so_far(self, site: str) -> Array:
         """The best outcome after the initial trials and after each round, (rounds + 1,); NaN before a first success."""
-        is_minimised = self.directions[site] == "minimise"
-        pick = np.fmin if is_minimised else np.fmax
+        sign = self.directions[site].sign
         best = self.earlier.get(site, np.nan)
         curve = [best]
         for trial in self.of(site):
             y = trial.y if trial.status == Status.COMPLETE and trial.y is not None else np.nan
-            best = float(pick(best, y))
+            best = float(sign * np.fmax(sign * best, sign * y))
             if trial.round is None:
                 curve[0] = best
             elif trial.status != Status.STOPPED:

@@ -125,9 +125,8 @@ def gap_curves(histories: Sequence[History], optima: Mapping[str, float]) -> Arr
 def best_found(histories: Sequence[History]) -> dict[str, float]:
     """The best outcome of each site in any of the histories: what to measure against where the optimum is unknown."""
     found = best_curves(histories)[..., -1]
-    picks = {"minimise": np.nanmin, "maximise": np.nanmax}
-    first = histories[0]
+    signs = {site: histories[0].directions[site].sign for site in histories[0].study.sites}
     return {
-        site: float(picks[first.directions[site]](found[:, k])) if np.isfinite(found[:, k]).any() else np.nan
-        for k, site in enumerate(first.study.sites)
+        site: float(sign * np.nanmax(sign * found[:, k])) if np.isfinite(found[:, k]).any() else np.nan
+        for k, (site, sign) in enumerate(signs.items())
     }

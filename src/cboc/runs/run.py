@@ -72,7 +72,7 @@ class Run:
         header, trials, _ = read_journal(path)
         with _undamaged(path):
             study = Study.from_agreement(header["study"])
-            directions = {site: header["directions"][site] for site in study.sites}
+            directions = {site: Direction(header["directions"][site]) for site in study.sites}
             for trial in trials.values():
                 study.index(trial.site)
         return History(study, directions, in_order(trials.values()), self.record["earlier"])
@@ -117,7 +117,7 @@ class Run:
         record, space = self.record, self.study.space
         with _undamaged(self.directory / RECORD):
             return {
-                site: Formula(**source).noiseless(space, record["directions"][site])
+                site: Formula(**source).noiseless(space, Direction(record["directions"][site]))
                 for site, source in record["sources"].items()
                 if "problem" in source
             }

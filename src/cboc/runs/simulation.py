@@ -23,7 +23,7 @@ def simulate(
     study: Study,
     experiments: Mapping[str, Experiment],
     *,
-    direction: Direction | Mapping[str, Direction],
+    direction: Direction | str | Mapping[str, Direction | str],
     seed: int = 0,
     initial: int | None = None,
     data: Mapping[str, Dataset] | None = None,
@@ -39,8 +39,9 @@ def simulate(
     With a `journal` every step is on disk at once, and calling again with the same arguments continues where the file
     ends, bit for bit. Working alone is `Study(..., rule="identity")` with the same seed.
     """
-    directions = dict.fromkeys(study.sites, direction) if isinstance(direction, str) else dict(direction)
-    _check(study, experiments, directions, data or {})
+    given = dict.fromkeys(study.sites, direction) if isinstance(direction, str) else dict(direction)
+    _check(study, experiments, given, data or {})
+    directions = {name: Direction.of(given[name]) for name in study.sites}
     settings = {
         "seed": seed,
         "directions": directions,

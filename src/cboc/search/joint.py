@@ -46,7 +46,7 @@ class Joinable(Protocol):
     @property
     def likeness(self) -> object: ...
 
-    def together(self, utilities: Sequence[Any]) -> Joint: ...
+    def batch(self, utilities: Sequence[Any]) -> Joint: ...
 
 
 def likeness(utility: Landscape) -> object:
@@ -57,4 +57,4 @@ def likeness(utility: Landscape) -> object:
 def join(utilities: Sequence[Landscape]) -> Joint:
     """Of utilities that are alike."""
     first = utilities[0]
-    return first.together(utilities) if isinstance(first, Joinable) else Each(utilities)
+    return first.batch(utilities) if isinstance(first, Joinable) else Each(utilities)

@@ -22,7 +22,7 @@ import numpy as np
 from cboc.arrays import Array, one_thread
 from cboc.consensus.matrix import quantise
 from cboc.data.dataset import Best, Dataset, Direction
-from cboc.errors import CbocError
+from cboc.errors import CbocError, at
 from cboc.exchange.ledger import Final, Network, RoundClosed, Unreachable
 from cboc.exchange.messages import Design, Proposal
 from cboc.exchange.study import Study
@@ -71,7 +71,7 @@ class Site:
         name: str,
         network: Network,
         *,
-        direction: Direction,
+        direction: Direction | str,
         data: Dataset | None = None,
         initial: int | None = None,
         strategy: Strategy | None = None,
@@ -84,9 +84,9 @@ class Site:
         save: Callable[[Trial], None] | None = None,
     ) -> None:
         study.index(name)
-        if direction not in ("maximise", "minimise"):
-            raise CbocError(f"site '{name}': direction is 'maximise' or 'minimise'; this is {direction!r}.")
-        self.study, self.name, self.network, self.direction = study, name, network, direction
+        with at(f"site '{name}'"):
+            self.direction = Direction.of(direction)
+        self.study, self.name, self.network = study, name, network
         self.strategy = default() if strategy is None else strategy
         self.gate, self.guide, self.seed, self.stop_below = gate, guide, seed, stop_below
         self.goes_on_alone = goes_on_alone
@@ -442,7 +442,7 @@ def think(sites: Sequence[Site]) -> None:
 
 def _likeness(site: Site) -> object:
     """Sites for which it is equal think together: those with data, the same space and a strategy that can."""
-    can_join = hasattr(site.strategy, "together") and site._has_data
+    can_join = hasattr(site.strategy, "batch") and site._has_data
     return (site.strategy, site.study.space) if can_join else object()
 
 
@@ -452,8 +452,8 @@ def _think_alike(sites: list[Site]) -> list[Thought]:
     if not first._has_data:
         return [Thought(space.sample(1, rngs[0])[0], 0.0)]
     situations = [site._situation(len(site.trials)) for site in sites]
-    if hasattr(first.strategy, "together"):
-        utilities = first.strategy.together(situations, rngs)
+    if hasattr(first.strategy, "batch"):
+        utilities = first.strategy.batch(situations, rngs)
     else:
         utilities = [first.strategy(situations[0], rngs[0])]
     counsels = [site._counsel(utility, len(site.trials)) for site, utility in zip(sites, utilities, strict=True)]

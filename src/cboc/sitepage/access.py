@@ -21,7 +21,7 @@ READING = ("GET", "HEAD")
 START_ANEW = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/"><title>cboc</title>'
 
 
-class Door:
+class Access:
     """Lets in whoever has the secret; everybody else gets 403 and a sentence."""
 
     def __init__(self, app: ASGIApp, secret: str) -> None:

@@ -22,11 +22,11 @@ from cboc.errors import CbocError
 from cboc.site.site import Site
 from cboc.site.trial import Trial
 from cboc.sitepage import formatting, history, outbox
-from cboc.sitepage.access import Door
+from cboc.sitepage.access import Access
 from cboc.sitepage.form import RAN, Fields, Mistyped, read_entry
-from cboc.sitepage.session import Bench, Stage
+from cboc.sitepage.session import Session, Stage
 from cboc.space.parameters import Choice
-from cboc.web.layout import add_look, templates
+from cboc.web.layout import add_layout, templates
 
 Show = Callable[..., Response]
 LONGEST_NUMBER = 9  # digits of a trial's
@@ -42,18 +42,18 @@ Form = Annotated[Fields, Depends(form_of)]
 
 def create_page(storage: str | Path, *, secret: str | None = None, **options: Any) -> FastAPI:
     """The page of the site whose file this is, which has joined a study. `options` are those of `cboc.join`."""
-    bench, environment = Bench(storage, **options), _environment()
-    bench.open()  # complains now rather than later
+    session, environment = Session(storage, **options), _environment()
+    session.open()  # complains now rather than later
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     app.state.secret = token_urlsafe(32) if secret is None else secret
-    app.add_middleware(Door, secret=app.state.secret)
-    add_look(app)
+    app.add_middleware(Access, secret=app.state.secret)
+    add_layout(app)
 
     def show(template: str, status: int = 200, **values: Any) -> Response:
         return HTMLResponse(environment.get_template(template).render(**values), status)
 
-    app.include_router(_views(bench, show))
-    app.include_router(_forms(bench, show))
+    app.include_router(_views(session, show))
+    app.include_router(_forms(session, show))
     app.add_exception_handler(CbocError, lambda _, error: show("trouble.html", 409, error=error))
     app.add_exception_handler(400, lambda *_: show("trouble.html", 400, error="this is no form of ours."))
     app.add_exception_handler(404, lambda *_: show("trouble.html", 404, error="there is no such page here."))
@@ -61,52 +61,52 @@ def create_page(storage: str | Path, *, secret: str | None = None, **options: An
     return app
 
 
-def _views(bench: Bench, show: Show) -> APIRouter:
+def _views(session: Session, show: Show) -> APIRouter:
     router = APIRouter()
 
     @router.get("/")
     def page() -> Response:
-        return show("page.html", **_seen(bench, bench.open()))
+        return show("page.html", **_seen(session, session.open()))
 
     @router.get("/advice")
     def advice() -> Response:
-        bench.advise()
+        session.advise()
         return RedirectResponse("/", 303)
 
     @router.get("/charts/history")
     def chart() -> Response:
-        return JSONResponse(history.picture(bench.open()))
+        return JSONResponse(history.picture(session.open()))
 
     @router.get("/sent")
     def messages() -> Response:
-        site = bench.open()
-        return show("sent.html", site=site, lines=outbox.lines(bench.file.sent(), site.study.space))
+        site = session.open()
+        return show("sent.html", site=site, lines=outbox.lines(session.file.sent(), site.study.space))
 
     return router
 
 
-def _forms(bench: Bench, show: Show) -> APIRouter:
+def _forms(session: Session, show: Show) -> APIRouter:
     """Every form says which trial it is about, and leads back to the page: sent twice, it counts once."""
     router = APIRouter()
 
     def entered(fields: Fields, act: Callable[[Site, Trial], object]) -> Response:
         """Do this to the form's trial; after a mistake the form is back, with all that was typed."""
-        site = bench.open()
+        site = session.open()
         try:
             act(site, site.trial(_number(fields)))
         except CbocError as error:
             status = 422 if isinstance(error, Mistyped) else 409
-            return show("page.html", status, **_seen(bench, bench.open(), str(error), fields))
+            return show("page.html", status, **_seen(session, session.open(), str(error), fields))
         return RedirectResponse("/", 303)
 
     @router.post("/ask")
     def ask(fields: Form) -> Response:
-        bench.ask(at_once="at_once" in fields)
+        session.ask(at_once="at_once" in fields)
         return RedirectResponse("/", 303)
 
     @router.post("/alone")
     def alone(fields: Form) -> Response:
-        bench.go_on_alone(_number(fields))
+        session.go_on_alone(_number(fields))
         return RedirectResponse("/", 303)
 
     @router.post("/result")
@@ -135,9 +135,9 @@ def _number(fields: Fields) -> int:
     return int(text)
 
 
-def _seen(bench: Bench, site: Site, error: str = "", typed: Fields | None = None) -> dict[str, Any]:
+def _seen(session: Session, site: Site, error: str = "", typed: Fields | None = None) -> dict[str, Any]:
     """What the page is made of. What was typed is shown in the form of its own trial and in no other."""
-    news, trial, typed = bench.news(site), site.open_trial, typed or {}
+    news, trial, typed = session.news(site), site.open_trial, typed or {}
     is_here = typed.get("trial") == str(news.number) and news.stage == Stage.RUN
     return {
         "site": site,
@@ -148,11 +148,11 @@ def _seen(bench: Bench, site: Site, error: str = "", typed: Fields | None = None
         "error": error,
         "is_here": is_here,  # the error belongs to the form that is shown
         "typed": typed if is_here else {},
-        "is_settled": bench.is_settled,
+        "is_settled": session.is_settled,
         "history": history.past(site),
         "version": history.version(site),
-        "advice": bench.advice(site),
-        "messages": bench.file.sent_count(),
+        "advice": session.advice(site),
+        "messages": session.file.sent_count(),
         "now": time.time(),
     }
 

@@ -58,8 +58,8 @@ def picture(site: Site) -> Option:
         said = outcome(y) if trial.status == Status.COMPLETE else str(trial.status)
         points[kind(trial)].append({"name": f"trial {trial.number}: {said}", "value": [trial.number, y]})
         if trial.status == Status.COMPLETE:
-            better = max if site.direction == "maximise" else min
-            best = y if best is None else better(best, y)
+            sign = site.direction.sign
+            best = y if best is None else sign * max(sign * best, sign * y)
         if best is not None:
             points[Kind.BEST].append({"name": f"best so far: {outcome(best)}", "value": [trial.number, best]})
     return {

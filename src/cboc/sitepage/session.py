@@ -52,7 +52,7 @@ class News:
     closes_at: float | None = None  # without them, in seconds since 1970
 
 
-class Bench:
+class Session:
     """One site's file. `options` are those of `cboc.join`."""
 
     def __init__(self, storage: str | Path, clock: Callable[[], float] = time.monotonic, **options: Any) -> None:

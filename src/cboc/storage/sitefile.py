@@ -127,7 +127,7 @@ class SiteFile:
         """Results from before the study."""
         self.remember(data={name: getattr(data, name).tolist() for name in ARRAYS})
 
-    def data(self, dimension: int, direction: Direction) -> Dataset:
+    def data(self, dimension: int, direction: Direction | str) -> Dataset:
         kept = self.about.get("data", {})
         shapes = {"X": (-1, dimension), "failures": (-1, dimension), "y": (-1,), "sem": (-1,)}
         arrays = {name: np.reshape(np.array(kept.get(name, []), dtype=float), shapes[name]) for name in ARRAYS}

@@ -47,9 +47,9 @@ class Bayesian:
         return [gp.believe(situation.pending) for gp, situation in zip(gps, situations, strict=True)]
 
     def __call__(self, situation: Situation, rng: np.random.Generator) -> Utility:
-        return self.together([situation], [rng])[0]
+        return self.batch([situation], [rng])[0]
 
-    def together(self, situations: Sequence[Situation], rngs: Sequence[np.random.Generator]) -> list[Utility]:
+    def batch(self, situations: Sequence[Situation], rngs: Sequence[np.random.Generator]) -> list[Utility]:
         """The utilities of several sites on one space, each the same as alone."""
         return [self.utility(gp, rng) for gp, rng in zip(self.surrogates(situations), rngs, strict=True)]
 

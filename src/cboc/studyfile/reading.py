@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any
 
 from cboc.data.dataset import Dataset, Direction
 from cboc.errors import CbocError, at, did_you_mean
@@ -128,9 +128,7 @@ def read(path: str | Path) -> StudyFile:
     """The study of a TOML file; paths in it start from its folder."""
     path = Path(path)
     settings, sites, sources, space = _parts(path)
-    directions = {
-        site: cast(Direction, section.choose("direction", get_args(Direction))) for site, section in sites.items()
-    }
+    directions = {site: Direction(section.choose("direction", tuple(Direction))) for site, section in sites.items()}
     file = StudyFile(
         path=path,
         study=_study(settings, space, sites),
@@ -158,7 +156,7 @@ def read_experiment(path: str | Path, site: Site) -> Experiment:
     """What runs the designs of a site that has joined: by its own section, as in a simulation."""
     _, sections, sources, _ = _parts(Path(path))
     section = sections[site.name]
-    if section.choose("direction", get_args(Direction), site.direction) != site.direction:
+    if section.choose("direction", tuple(Direction), site.direction) != site.direction:
         raise CbocError(f"{section.place}: the site has joined to {site.direction}; mend its direction here.")
     if site.name not in sources:
         raise _without_source(section.place)

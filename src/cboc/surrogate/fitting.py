@@ -28,7 +28,7 @@ from cboc.surrogate.algebra import add_to_diagonal, cholesky, diagonal, invert_r
 from cboc.surrogate.gp import GP
 from cboc.surrogate.kernels import Kernel, matern52
 from cboc.surrogate.priors import Gamma, LogNormal, Prior, dimension_scaled, gamma_3_6
-from cboc.surrogate.transforms import Outcomes, compressed, raw
+from cboc.surrogate.transforms import OutputTransform, compressed, raw
 
 STRIDE = 0.1  # the first step from a warm start, in log units: hyper-parameters move little from round to round
 FAR_STRIDE = 1.0  # from any other
@@ -44,7 +44,7 @@ class Model:
     """What is believed before any data. The defaults were chosen by benchmarks/solo.py on its tuning seeds."""
 
     kernel: Kernel = matern52
-    outcomes: Callable[[Array], Outcomes] = compressed
+    transform: Callable[[Array], OutputTransform] = compressed
     lengthscale: Callable[[int], Prior] = dimension_scaled  # of the dimension D
     outputscale: Prior | None = None  # None: s² = 1, the variance of standardised outcomes
     noise: Prior = field(default=LogNormal(-8.0, 2.0))
@@ -55,7 +55,7 @@ class Model:
 
 
 PAPER = Model(
-    outcomes=raw,
+    transform=raw,
     lengthscale=gamma_3_6,
     outputscale=Gamma(2.0, 0.15),
     noise=Gamma(1.1, 0.05),
@@ -111,31 +111,31 @@ def fit_all(tasks: Sequence[Task], *, model: Model | None = None, widths: Array 
 
 
 def _fit_alike(tasks: list[Task], model: Model, widths: Array | None) -> list[GP]:
-    objective, outcomes = _objective(tasks, model, widths)
+    objective, transforms = _objective(tasks, model, widths)
     thetas, values = objective.maximise(tasks)
-    return _posteriors(objective, outcomes, tasks, thetas, values)
+    return _posteriors(objective, transforms, tasks, thetas, values)
 
 
 def build(X: Array, y: Array, theta: Array, model: Model | None = None) -> GP:
     """The Gaussian process at given hyper-parameters, nothing fitted."""
     task = Task(X, y)
-    objective, outcomes = _objective([task], model or Model(), None)
-    return _posteriors(objective, outcomes, [task], theta[None], objective(theta[None])[0])[0]
+    objective, transforms = _objective([task], model or Model(), None)
+    return _posteriors(objective, transforms, [task], theta[None], objective(theta[None])[0])[0]
 
 
-def _objective(tasks: Sequence[Task], model: Model, widths: Array | None) -> tuple[Objective, list[Outcomes]]:
-    outcomes = [model.outcomes(task.y) for task in tasks]
+def _objective(tasks: Sequence[Task], model: Model, widths: Array | None) -> tuple[Objective, list[OutputTransform]]:
+    transforms = [model.transform(task.y) for task in tasks]
     X = np.array([task.X for task in tasks])
-    y = np.array([outcome.forward(task.y) for outcome, task in zip(outcomes, tasks, strict=True)])
+    y = np.array([transform.forward(task.y) for transform, task in zip(transforms, tasks, strict=True)])
     errors = np.full(y.shape, np.nan)
-    for k, (outcome, task) in enumerate(zip(outcomes, tasks, strict=True)):
+    for k, (transform, task) in enumerate(zip(transforms, tasks, strict=True)):
         if task.sem is not None and not np.isnan(task.sem).all():
-            errors[k] = task.sem * outcome.slope(task.y)
-    return Objective(model, X, y, errors, widths), outcomes
+            errors[k] = task.sem * transform.slope(task.y)
+    return Objective(model, X, y, errors, widths), transforms
 
 
 def _posteriors(
-    objective: Objective, outcomes: Sequence[Outcomes], tasks: Sequence[Task], thetas: Array, values: Array
+    objective: Objective, transforms: Sequence[OutputTransform], tasks: Sequence[Task], thetas: Array, values: Array
 ) -> list[GP]:
     gps = []
     signals, D = objective.signals(thetas), objective.X.shape[2]
@@ -147,7 +147,7 @@ def _posteriors(
         for k, root, mean, alpha in zip(every[rows], roots, means, alphas, strict=True):
             gp = GP(
                 kernel=objective.model.kernel,
-                outcomes=outcomes[k],
+                transform=transforms[k],
                 X=tasks[k].X,
                 y=objective.y[k],
                 lengthscales=np.exp(thetas[k, :D]),

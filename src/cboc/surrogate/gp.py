@@ -25,7 +25,7 @@ from cboc.arrays import Array, Owners
 from cboc.search.grouping import spans
 from cboc.surrogate.algebra import add_to_diagonal, cholesky, invert_root, pairing, squared_distances
 from cboc.surrogate.kernels import Kernel
-from cboc.surrogate.transforms import Outcomes
+from cboc.surrogate.transforms import OutputTransform
 
 BLOCK = 2**14  # numbers in a temporary matrix: 128 kB
 
@@ -35,7 +35,7 @@ class GP:
     """A fitted Gaussian process. `moments` speak in standardised units, `predict` in those of the outcomes."""
 
     kernel: Kernel
-    outcomes: Outcomes
+    transform: OutputTransform
     X: Array  # (n, D)
     y: Array  # (n,) standardised
     lengthscales: Array  # ℓ, (D,)
@@ -102,8 +102,8 @@ class GP:
     def predict(self, Q: Array) -> tuple[Array, Array]:
         """Median and standard deviation (to first order) of f at Q (q, D), in the units of the outcomes."""
         mean, sd = self.moments(Q)
-        median = self.outcomes.backward(mean)
-        return median, sd / self.outcomes.slope(median)
+        median = self.transform.backward(mean)
+        return median, sd / self.transform.slope(median)
 
     def covariance(self, Q: Array, R: Array) -> Array:
         """Posterior covariance of f between Q (q, D) and R (r, D), standardised."""

@@ -22,7 +22,7 @@ ROUNDING = 1e-12  # relative differences below this are no differences
 SMALLEST = 1e-290  # outcomes below this are zero
 
 
-class Outcomes(Protocol):
+class OutputTransform(Protocol):
     """A monotone map of y, fitted to the outcomes so far."""
 
     def forward(self, y: Array) -> Array: ...

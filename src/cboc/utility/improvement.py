@@ -85,7 +85,7 @@ class Improvement(Surrogated):
         return self.worth(*self.gp.moments(X), self.best)
 
     def with_gradient(self, X: Array) -> tuple[Array, Array]:
-        return self.together([self]).with_gradient(X, np.zeros(len(X), dtype=int))
+        return self.batch([self]).with_gradient(X, np.zeros(len(X), dtype=int))
 
     def log_worth(self, X: Array) -> Array:
         return LogEI.worth(*self.gp.moments(X), self.best)
@@ -96,7 +96,7 @@ class Improvement(Surrogated):
         return type(self), self.gp.kernel, self.gp.X.shape
 
     @classmethod
-    def together(cls, utilities: Sequence[Self]) -> Improvements:
+    def batch(cls, utilities: Sequence[Self]) -> Improvements:
         return Improvements(cls, Stack([utility.gp for utility in utilities]), np.array([u.best for u in utilities]))
 
 

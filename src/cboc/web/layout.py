@@ -1,7 +1,7 @@
 """One layout, one style sheet and one strict policy for all our pages.
 
 templates(folder)   the templates of an application, over the common ones
-add_look(app)       the static files, and the headers of every answer
+add_layout(app)       the static files, and the headers of every answer
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def static(name: str) -> str:
     return f"/static/{name}?v={sha256(path.read_bytes()).hexdigest()[:12]}"
 
 
-def add_look(app: FastAPI) -> None:
+def add_layout(app: FastAPI) -> None:
     """Serve the static files, and put the headers on every answer of this application."""
     app.mount("/static", Versioned(StaticFiles(directory=STATIC)))
     app.add_middleware(Guarded)

@@ -19,8 +19,8 @@ import numpy as np
 from cboc import Study
 from cboc.coordinator.database import open_database
 from cboc.coordinator.schema import upgrade
-from cboc.coordinator.tokens import Door
-from cboc.coordinator.transactions import Exchange
+from cboc.coordinator.tokens import Tokens
+from cboc.coordinator.transactions import Transactions
 from cboc.exchange.messages import Proposal
 
 HERE = Path(__file__).parent
@@ -34,7 +34,7 @@ def run(url, revision):
     """The study in an empty database; the designs of its closed rounds."""
     engine, random = open_database(url), np.random.default_rng(1)
     upgrade(engine, revision)
-    exchange, door = Exchange(engine, lambda: NOW), Door(engine, lambda: NOW)
+    exchange, door = Transactions(engine, lambda: NOW), Tokens(engine, lambda: NOW)
     exchange.create(STUDY, deadline=3600.0)
     door.join(door.invite(STUDY.name, "lab-a"), TOKEN)
     with patch("cboc.coordinator.tokens.new_secret", return_value=CODE):

@@ -3,8 +3,8 @@ import pytest
 
 from cboc import Choice, Float, Int, Space
 from cboc.strategy.guide.background import Box, Cloud
-from cboc.strategy.guide.density import WIDTHS, locate
-from cboc.strategy.guide.guide import Guide, anywhere
+from cboc.strategy.guide.density import WIDTHS, fit_density
+from cboc.strategy.guide.guide import Guide, background
 
 FLOATS = dict.fromkeys("abc", (0.0, 1.0))
 SPACES = {
@@ -26,7 +26,7 @@ def rng(seed=0):
 def test_designs_at_random_are_seldom_evidence_in_any_space(name, sites):
     space, draws = SPACES[name], 300
     X = rng(2).permutation(space.sample(draws * sites, rng(1), "uniform")).reshape(draws, sites, -1)
-    found = [locate(Z[0], Z[1:], anywhere(space)) for Z in X]
+    found = [fit_density(Z[0], Z[1:], background(space)) for Z in X]
     alarms = np.mean([where is not None and where.evidence >= Guide().least for where in found])
     assert alarms <= 0.06  # 1 in 40, and what 300 draws scatter
 
@@ -36,7 +36,7 @@ def test_designs_that_lie_together_are_found_in_any_space(name):
     space = SPACES[name]
     centre = space.sample(1, rng(3))[0]
     Z = np.array([space.project(np.clip(centre + 0.02 * rng(k).standard_normal(len(centre)), 0, 1)) for k in range(10)])
-    where = locate(Z[0], Z[1:], anywhere(space))
+    where = fit_density(Z[0], Z[1:], background(space))
     assert where.evidence > Guide().least and where.log_ratio(centre[None])[0] > 1.0
 
 
@@ -44,7 +44,7 @@ def test_levels_and_options_count_as_often_as_they_are_there():
     space = SPACES["mixed"]
     Z, h = space.sample(7, rng(4)), np.array([0.1, 0.5])
     points = space.sample(2**14, rng(5))
-    np.testing.assert_allclose(anywhere(space).log_masses(Z, h), Cloud(points).log_masses(Z, h), atol=0.1)
+    np.testing.assert_allclose(background(space).log_masses(Z, h), Cloud(points).log_masses(Z, h), atol=0.1)
 
 
 def test_a_bump_is_never_narrower_than_a_point_is_wide():

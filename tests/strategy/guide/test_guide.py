@@ -5,7 +5,7 @@ from scipy.stats import spearmanr
 from cboc.data.dataset import Dataset
 from cboc.errors import CbocError
 from cboc.space.space import Space
-from cboc.strategy.guide.density import locate
+from cboc.strategy.guide.density import fit_density
 from cboc.strategy.guide.guide import ALONE, TOGETHER, Counsel, Guide, agree, rank_correlation
 from cboc.strategy.guide.guided import Guided
 from cboc.surrogate.fitting import fit
@@ -108,7 +108,7 @@ def test_agreement_knows_the_direction(direction):
     distance = ((X - 0.5) ** 2).sum(axis=1)
     data = Dataset(X, distance if direction == "minimise" else -distance, direction=direction)
     Z = around(0.5, 6)
-    assert agree(locate(Z[0], Z[1:]), data) > 0.5
+    assert agree(fit_density(Z[0], Z[1:]), data) > 0.5
 
 
 @pytest.mark.parametrize(("weight", "kind"), [(0.0, LogEI), (1.0, EI), (1.0, UCB)])  # the last two are no logarithms

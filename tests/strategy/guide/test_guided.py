@@ -3,7 +3,7 @@ import pytest
 
 from cboc.search.maximise import maximise, maximise_all
 from cboc.space.space import Space
-from cboc.strategy.guide.density import locate
+from cboc.strategy.guide.density import fit_density
 from cboc.strategy.guide.guided import Guided
 from cboc.surrogate.fitting import Task, fit_all
 from cboc.utility.improvement import LogEI
@@ -25,7 +25,7 @@ def surrogates(count=1, n=8):
 
 def guided(gp, seed=0, weight=1.0, most=4.0):
     Z = np.clip(0.8 + 0.05 * rng(seed).standard_normal((6, 2)), 0.0, 1.0)
-    return Guided(LogEI(gp), locate(Z[0], Z[1:]), weight, most)
+    return Guided(LogEI(gp), fit_density(Z[0], Z[1:]), weight, most)
 
 
 @pytest.mark.parametrize("most", [0.5, 4.0, 50.0])

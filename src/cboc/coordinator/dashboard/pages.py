@@ -27,7 +27,7 @@ from cboc.coordinator.tokens import NotAllowed
 from cboc.errors import CbocError
 from cboc.exchange.study import Study
 from cboc.space.parameters import Choice, Parameter
-from cboc.web.layout import add_look, templates
+from cboc.web.layout import add_layout, templates
 
 COOKIE = "cboc_login"
 CHARTS = "/charts/"
@@ -81,7 +81,7 @@ ParameterNumber = Annotated[int, Query(ge=0, le=1000)]
 
 def add_pages(app: FastAPI, engine: Engine) -> None:
     """The dashboard of one database."""
-    add_look(app)
+    add_layout(app)
     app.state.people = People(engine)
     app.add_exception_handler(NotLoggedIn, _to_login)
     environment = _environment()

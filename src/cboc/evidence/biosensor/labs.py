@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from cboc.arrays import Array
+from cboc.data.dataset import Direction
 from cboc.evidence.biosensor.response import REFERENCE, Numerics, respond
 from cboc.evidence.biosensor.sensor import MILLI, MINUTE, NANOMOLAR, Channel, Chemistry, Sample, Sensor, Setting
 from cboc.problems.problem import Problem
@@ -45,7 +46,7 @@ def biosensor(numerics: Numerics = REFERENCE) -> Problem:
     """The paper's. Its optimum is a corner of the box (docs/biosensor.md)."""
     worth = Worth(numerics=numerics)
     best = float(worth(np.array(BEST))[0])
-    return Problem("biosensor", SPACE, worth, "maximise", known_optimum=best, optimisers=np.array([BEST]))
+    return Problem("biosensor", SPACE, worth, Direction.MAXIMISE, known_optimum=best, optimisers=np.array([BEST]))
 
 
 @dataclass(frozen=True)
@@ -85,4 +86,4 @@ def labs(numerics: Numerics = REFERENCE) -> list[Problem]:
 def _problem(name: str, lab: Lab, numerics: Numerics) -> Problem:
     worth, (inflow, pulse) = lab.worth(numerics), lab.best
     best = np.array([[inflow, FEWEST, pulse]])
-    return Problem(name, SPACE, worth, "maximise", known_optimum=float(worth(best)[0]), optimisers=best)
+    return Problem(name, SPACE, worth, Direction.MAXIMISE, known_optimum=float(worth(best)[0]), optimisers=best)

@@ -177,7 +177,7 @@ class Agent:
 
     def draw(self, features: Features, noise: float, t: int) -> Array:  # (M,)
         """The message of a round: one function from the posterior, as weights of the shared features."""
-        outcomes = self.case.strategy.model.outcomes(self.dataset.score).forward(self.dataset.score)
+        outcomes = self.case.strategy.model.transform(self.dataset.score).forward(self.dataset.score)
         y = standardised(outcomes).forward(outcomes)
         return features.sample(self.dataset.X, y, noise, self.case.rng(self.site, t, DRAW))
 

@@ -48,14 +48,14 @@ class Pooled:
         for k, measured in enumerate(data):
             best = np.argsort(-measured.score, kind="stable")[:share]
             X.append(_labelled(measured.X[best], k, case.sites))
-            y.append(model.outcomes(measured.score).forward(measured.score[best]))
+            y.append(model.transform(measured.score).forward(measured.score[best]))
         widths = np.append(case.space.widths, np.ones(case.sites))
-        shared = replace(model, outcomes=raw, lengthscale=lambda _: model.lengthscale(D))
+        shared = replace(model, transform=raw, lengthscale=lambda _: model.lengthscale(D))
         return fit(np.vstack(X), np.concatenate(y), model=shared, widths=widths, warm_start=memory)
 
     def _choose(self, case: Case, gp: GP, data: Dataset, k: int, t: int) -> Array:
         scores = data.score
-        best = float(case.strategy.model.outcomes(scores).forward(scores).max())
+        best = float(case.strategy.model.transform(scores).forward(scores).max())
         anchors = data.X[np.argsort(-scores, kind="stable")]
         utility = _OneSite(gp, k, case.sites, best, anchors)
         return maximise(utility, case.space, case.rng(k, t, POOLED))[0]

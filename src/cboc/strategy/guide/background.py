@@ -19,7 +19,7 @@ from scipy.special import ndtr
 from cboc.arrays import Array
 
 
-class Anywhere(Protocol):
+class Background(Protocol):
     """What a density of designs is measured against."""
 
     def log_masses(self, Z: Array, widths: Array) -> Array:

@@ -15,26 +15,26 @@ from math import log
 import numpy as np
 
 from cboc.arrays import Array
-from cboc.strategy.guide.background import Anywhere, Box
+from cboc.strategy.guide.background import Background, Box
 
 WIDTHS = np.geomspace(0.03, 0.6, 12)  # h, in units of the cube
 DOUBTS = np.array([0.02, 0.05, 0.1, 0.2, 0.4, 0.7])  # ε; 1 is what they have to beat
 
 
 @dataclass(frozen=True)
-class Whereabouts:
+class OptimumDensity:
     """p, by the centres of its bumps."""
 
     centres: Array = field(repr=False)  # z, (m, D)
     width: float  # h
     doubt: float  # ε
     evidence: float  # nats
-    anywhere: Anywhere = field(default=Box(), repr=False)  # what p is measured against
+    background: Background = field(default=Box(), repr=False)  # what p is measured against
 
     @property
     def log_heights(self) -> Array:
         """log of the bumps' factors, (1 - ε)/ε m⁻¹ over what normalises each: (m,)."""
-        masses = self.anywhere.log_masses(self.centres, np.array([self.width]))[0]
+        masses = self.background.log_masses(self.centres, np.array([self.width]))[0]
         return log((1.0 - self.doubt) / self.doubt / len(self.centres)) - masses
 
     def log_ratio(self, X: Array) -> Array:
@@ -45,12 +45,12 @@ class Whereabouts:
         return ratio
 
 
-def locate(own: Array, others: Array, anywhere: Anywhere = Box()) -> Whereabouts | None:  # noqa: B008 - frozen
+def fit_density(own: Array, others: Array, background: Background = Box()) -> OptimumDensity | None:  # noqa: B008 - frozen
     """From a site's best design (D,) and those of the others (m, D), around which the bumps are; None: anywhere."""
     Z = np.vstack([own, others])
     squared = ((Z[:, None] - Z) ** 2).sum(axis=2)
     np.fill_diagonal(squared, np.inf)  # nobody is predicted from himself
-    bumps = -0.5 * squared / WIDTHS[:, None, None] ** 2 - anywhere.log_masses(Z, WIDTHS)[:, None]  # (widths, k, j)
+    bumps = -0.5 * squared / WIDTHS[:, None, None] ** 2 - background.log_masses(Z, WIDTHS)[:, None]  # (widths, k, j)
     top = bumps.max(axis=2)
     predicted = top + np.log(np.exp(bumps - top[:, :, None]).sum(axis=2) / len(others))  # log mean_j b_j(z_k)
     doubts = DOUBTS[:, None, None]
@@ -59,4 +59,4 @@ def locate(own: Array, others: Array, anywhere: Anywhere = Box()) -> Whereabouts
     evidence = float(scores[doubt, width])
     if evidence <= 0.0:
         return None
-    return Whereabouts(others, float(WIDTHS[width]), float(DOUBTS[doubt]), evidence, anywhere)
+    return OptimumDensity(others, float(WIDTHS[width]), float(DOUBTS[doubt]), evidence, background)

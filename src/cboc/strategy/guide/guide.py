@@ -25,8 +25,8 @@ from cboc.arrays import Array, is_number
 from cboc.data.dataset import Dataset
 from cboc.errors import CbocError
 from cboc.space.space import Space
-from cboc.strategy.guide.background import Anywhere, Box, Cloud
-from cboc.strategy.guide.density import Whereabouts, locate
+from cboc.strategy.guide.background import Background, Box, Cloud
+from cboc.strategy.guide.density import OptimumDensity, fit_density
 from cboc.strategy.guide.guided import Guided
 from cboc.utility.improvement import LogEI
 from cboc.utility.noisy import NoisyEI
@@ -108,7 +108,7 @@ class Guide:
         """For a site with these data of its own, to which the best designs of the others (m, D) are known."""
         if not len(others):
             return Counsel(utility, self.doubt, "nobody's best design is known yet")
-        where = locate(data.best.x, others, anywhere(space))
+        where = fit_density(data.best.x, others, background(space))
         if where is None:
             return Counsel(utility, self.doubt, APART, evidence=0.0)
         agreement = agree(where, data)
@@ -125,7 +125,7 @@ class Guide:
 
 
 @lru_cache(maxsize=8)
-def anywhere(space: Space) -> Anywhere:
+def background(space: Space) -> Background:
     """Designs of this space at random, as the evidence knows them."""
     if not space.is_box:
         return Cloud(space.sample(POINTS, np.random.default_rng(0)))
@@ -133,7 +133,7 @@ def anywhere(space: Space) -> Anywhere:
     return Box(tuple(few), space.blocks)
 
 
-def agree(where: Whereabouts, data: Dataset) -> float:
+def agree(where: OptimumDensity, data: Dataset) -> float:
     """Are the site's outcomes better where the others' best designs lie? From -1 to 1; NaN: it has hardly been near.
 
     An experiment that failed counts as worse than all that did not.

@@ -15,7 +15,7 @@ import numpy as np
 
 from cboc.arrays import Array, Owners
 from cboc.search.joint import Joint, join, likeness
-from cboc.strategy.guide.density import Whereabouts
+from cboc.strategy.guide.density import OptimumDensity
 from cboc.utility.utility import Utility
 
 ANCHORS = 2  # of the site's own, and as many of the others'
@@ -26,7 +26,7 @@ class Guided:
     """The utility, and what the others add to it. Its worth is that of the utility."""
 
     base: Utility
-    where: Whereabouts
+    where: OptimumDensity
     weight: float  # w
     most: float  # c
 
@@ -39,24 +39,24 @@ class Guided:
         return getattr(self.base, "warm_start", None)
 
     def __call__(self, X: Array) -> Array:
-        return self.together([self])(X[None])[0]
+        return self.batch([self])(X[None])[0]
 
     def with_gradient(self, X: Array) -> tuple[Array, Array]:
-        return self.together([self]).with_gradient(X, np.zeros(len(X), dtype=int))
+        return self.batch([self]).with_gradient(X, np.zeros(len(X), dtype=int))
 
     def log_worth(self, X: Array) -> Array:
         return self.base.log_worth(X)
 
     def bonus(self, X: Array) -> Array:  # (n,)
         """What the others add at X (n, D), in nats."""
-        return self.together([self]).bonus(X, np.zeros(len(X), dtype=int))[0]
+        return self.batch([self]).bonus(X, np.zeros(len(X), dtype=int))[0]
 
     @property
     def likeness(self) -> object:
         return Guided, likeness(self.base), self.where.centres.shape
 
     @staticmethod
-    def together(utilities: Sequence[Guided]) -> AllGuided:
+    def batch(utilities: Sequence[Guided]) -> AllGuided:
         where = [utility.where for utility in utilities]
         return AllGuided(
             join([utility.base for utility in utilities]),
