@@ -19,9 +19,9 @@ import time
 
 import numpy as np
 
-from cboc import Dataset, Ledger, Site, Study
+from cboc import Dataset, Ledger, Policy, Site, Study
 from cboc.problems.synthetic import levy
-from cboc.site.site import think
+from cboc.site.thinking import think
 
 
 def participants(K: int, n: int, D: int) -> list[Site]:
@@ -33,7 +33,7 @@ def participants(K: int, n: int, D: int) -> list[Site]:
     for k, name in enumerate(names):
         X = np.random.default_rng(k).random((n, D))
         data = Dataset(X, problem.values(X), direction="minimise")
-        sites.append(Site(study, name, ledger, direction="minimise", data=data, initial=0))
+        sites.append(Site(study, name, ledger, direction="minimise", data=data, policy=Policy(initial=0)))
     return sites
 
 
@@ -52,15 +52,15 @@ def play(sites: list[Site]) -> tuple[float, float]:
 
         return wrapper
 
-    submit, design = ledger.submit, ledger.design
-    ledger.submit, ledger.design = timed(submit), timed(design)
+    submit, mix = ledger.submit, ledger.mix
+    ledger.submit, ledger.mix = timed(submit), timed(mix)
     started = time.process_time()
     think(sites)
     for site in sites:
         site.propose()
     trials = [site.ask() for site in sites]
     total = time.process_time() - started
-    ledger.submit, ledger.design = submit, design
+    ledger.submit, ledger.mix = submit, mix
     for site, trial in zip(sites, trials, strict=True):
         site.tell(trial, float(trial.x.sum()))
     return total, spent

@@ -1,4 +1,4 @@
-"""What the coordinator costs: a proposal and a design over HTTP, against the least that any such server can do.
+"""What the coordinator costs: a proposal and a mix over HTTP, against the least that any such server can do.
 
     python benchmarks/service.py            K = 10, 100 and 1,000 sites, on SQLite and PostgreSQL
     python benchmarks/service.py --quick    K = 10 and 100, fewer rounds
@@ -40,6 +40,7 @@ from cboc.coordinator.database import open_database, sites
 from cboc.coordinator.schema import upgrade
 from cboc.coordinator.tokens import fingerprint, new_secret
 from cboc.coordinator.transactions import Transactions
+from cboc.exchange.wire import MIX, SUBMIT
 
 D = 4
 bare_rows = Table("rows", MetaData(), Column("row", Integer, primary_key=True), Column("x", LargeBinary))
@@ -162,7 +163,7 @@ def found(engine: Engine, K: int) -> dict[str, str]:
 
 def measure(kind: str, ours: HTTPConnection, least: HTTPConnection, tokens: dict[str, str], rounds: int) -> None:
     rng = np.random.default_rng(0)
-    spent: dict[str, list[float]] = {"submit": [], "bare": [], "design": []}
+    spent: dict[str, list[float]] = {"submit": [], "bare": [], "mix": []}
 
     def timed(what: str, expected: int, *given: object) -> None:
         started = time.perf_counter()
@@ -171,15 +172,15 @@ def measure(kind: str, ours: HTTPConnection, least: HTTPConnection, tokens: dict
         assert status == expected, f"{what} was answered {status}"
 
     cpu = time.process_time()
-    for round in range(rounds):
+    for turn in range(rounds):
         for token in tokens.values():
             point = rng.random(D).tolist()
             body = json.dumps({"x": point}).encode()
-            whole = json.dumps({"x": point, "best": point}).encode()
-            timed("submit", 204, ours, "PUT", f"/v1/rounds/{round}/proposal", token, whole)
+            whole = json.dumps({"X": [point], "bests": [point]}).encode()
+            timed("submit", 204, ours, "PUT", SUBMIT.at(turn=turn), token, whole)
             timed("bare", 204, least, "PUT", "/rows", token, body)
         for token in tokens.values():
-            timed("design", 200, ours, "GET", f"/v1/rounds/{round}/design", token)
+            timed("mix", 200, ours, "GET", MIX.at(turn=turn), token)
     cpu = time.process_time() - cpu
     report(kind, len(tokens), rounds, spent, cpu)
 
@@ -187,11 +188,11 @@ def measure(kind: str, ours: HTTPConnection, least: HTTPConnection, tokens: dict
 def report(kind: str, K: int, rounds: int, spent: dict[str, list[float]], cpu: float) -> None:
     half = {what: 1e3 * np.percentile(times, 50) for what, times in spent.items()}
     most = {what: 1e3 * np.percentile(times, 99) for what, times in spent.items()}
-    per_second = rounds / (sum(spent["submit"]) + sum(spent["design"]))
+    per_second = rounds / (sum(spent["submit"]) + sum(spent["mix"]))
     print(
         f"{kind:>10} {K:5} {per_second:9.3f} "
-        + " ".join(f"{half[what]:7.2f} {most[what]:7.2f}" for what in ("bare", "submit", "design"))
-        + f" {half['submit'] / half['bare']:8.2f} {half['design'] / half['bare']:8.2f}"
+        + " ".join(f"{half[what]:7.2f} {most[what]:7.2f}" for what in ("bare", "submit", "mix"))
+        + f" {half['submit'] / half['bare']:8.2f} {half['mix'] / half['bare']:8.2f}"
         + f" {1e3 * cpu / sum(map(len, spent.values())):7.2f}",
         flush=True,
     )
@@ -202,11 +203,11 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="a smoke run")
     options = parser.parse_args()
     plan = {10: 5, 100: 1} if options.quick else {10: 30, 100: 5, 1000: 1}
-    names = ("bare", "p99", "submit", "p99", "design", "p99")
+    names = ("bare", "p99", "submit", "p99", "mix", "p99")
     print(
         f"{'':>10} {'K':>5} {'rounds/s':>9} "
         + " ".join(f"{name:>7}" for name in names)
-        + f" {'submit/':>8} {'design/':>8} {'client':>7}"
+        + f" {'submit/':>8} {'mix/':>8} {'client':>7}"
     )
     for database in (sqlite, postgresql):
         with ExitStack() as stack:

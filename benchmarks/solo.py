@@ -23,11 +23,11 @@ from pathlib import Path
 
 import numpy as np
 
-from cboc import Dataset, Ledger, Site, Study
+from cboc import Dataset, Ledger, Policy, Site, Study
 from cboc.problems.synthetic import problem as named
 from cboc.runs.metrics import paired
 from cboc.strategy.bayesian import Bayesian
-from cboc.strategy.situation import Strategy
+from cboc.strategy.opinion import Strategy
 from cboc.surrogate.fitting import Model
 from cboc.surrogate.kernels import squared_exponential
 from cboc.surrogate.priors import LogNormal
@@ -68,7 +68,7 @@ def ours(name: str, X0: np.ndarray, seed: int, strategy: Strategy) -> np.ndarray
     horizon = 20 * problem.space.dimension
     study = Study(problem.space, ("alone",), horizon, rule="identity")
     data = Dataset(X0, problem.values(X0), direction="minimise")
-    site = Site(study, "alone", Ledger(study), direction="minimise", data=data, strategy=strategy, seed=seed)
+    site = Site(study, "alone", Ledger(study), direction="minimise", data=data, policy=Policy(strategy, seed=seed))
     for _ in range(horizon):
         trial = site.ask()
         site.tell(trial, problem(trial.design(problem.space)))

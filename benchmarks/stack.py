@@ -1,4 +1,4 @@
-"""The steps of ten sites in one process, together (`site.think`) against one after another: the same designs, for less.
+"""The steps of ten sites in one process, together (`think`) against one after another: the same designs, for less.
 
     python benchmarks/stack.py            three problems, all their rounds
     python benchmarks/stack.py --quick    a few rounds of each
@@ -17,10 +17,10 @@ import time
 
 import numpy as np
 
-from cboc import Ledger, Site, Study
+from cboc import Ledger, Policy, Site, Study
 from cboc.problems.problem import Problem
 from cboc.problems.synthetic import problem, sites_of
-from cboc.site.site import think
+from cboc.site.thinking import think
 
 CASES = {"levy-2": (10, 40), "shekel-10": (20, 80), "levy-8": (40, 160)}  # initial designs, rounds
 
@@ -29,7 +29,7 @@ def open_sites(problems: list[Problem], initial: int, rounds: int) -> list[Site]
     names = tuple(f"site {k + 1}" for k in range(len(problems)))
     study = Study(problems[0].space, names, rounds, rule="identity")
     ledger = Ledger(study)
-    sites = [Site(study, name, ledger, direction="minimise", initial=initial) for name in names]
+    sites = [Site(study, name, ledger, direction="minimise", policy=Policy(initial=initial)) for name in names]
     for _ in range(initial):
         run(sites, problems)
     return sites

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cboc import Study, simulate
+from cboc import Policy, Study, simulate
 from cboc.problems.synthetic import problem, sites_of
 
 PROBLEMS = ("levy-2", "branin", "levy-4", "shekel-10", "ackley-5", "hartmann-6", "levy-8")
@@ -33,14 +33,14 @@ def collect(count: int, seed: int) -> list[State]:
         sites = [f"site-{k}" for k in range(SITES)]
         study = Study(common.space, sites, horizon=10 * common.space.dimension)
         experiments = dict(zip(sites, sites_of(common, SITES, rng), strict=True))
-        history = simulate(study, experiments, direction="minimise", seed=seed + number)
+        history = simulate(study, experiments, direction="minimise", policy=Policy(seed=seed + number))
         for site in sites:
             trials = history.of(site)
             X, y = np.array([t.x for t in trials]), -np.array([t.y for t in trials])
             pool += [
-                State(name, X[:i], y[:i], np.array(trials[i].proposed), np.array(trials[i].warm_start))
-                for i in range(len(trials))
-                if trials[i].round is not None
+                State(name, X[:i], y[:i], np.array(trial.proposed), np.array(trial.turn.note.memory))
+                for i, trial in enumerate(trials)
+                if trial.turn is not None
             ]
     per_problem = [[state for state in pool if state.problem == name] for name in PROBLEMS]
     chosen = [states[int(rng.integers(len(states)))] for _ in range(count) for states in per_problem]

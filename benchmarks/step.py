@@ -25,7 +25,7 @@ import numpy as np
 import torch
 
 import peer
-from cboc import Dataset, Ledger, Site, Study
+from cboc import Dataset, Ledger, Policy, Site, Study
 from cboc.problems.synthetic import levy
 from cboc.search.maximise import Effort, maximise
 from cboc.space.space import Space
@@ -51,7 +51,7 @@ def speed(D: int, n: int, rounds: int, peer_steps: int) -> tuple[float, float]:
     study = Study(problem.space, ("alone",), horizon=rounds, rule="identity")
     first = np.random.default_rng(n).random((n - rounds // 2, D))
     data = Dataset(first, problem.values(first), direction="minimise")
-    site = Site(study, "alone", Ledger(study), direction="minimise", data=data, initial=0)
+    site = Site(study, "alone", Ledger(study), direction="minimise", data=data, policy=Policy(initial=0))
     ours, theirs = [], []
     for step in range(rounds):
         started = time.process_time()

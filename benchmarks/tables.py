@@ -24,7 +24,7 @@ from cboc.evidence.methods.consensus import Consensus
 from cboc.evidence.paper import COLUMNS, SCENARIOS
 from cboc.evidence.results import Results
 from cboc.evidence.scenario import Scenario
-from cboc.strategy.bayesian import default
+from cboc.strategy.bayesian import Bayesian
 
 EVIDENCE = Path(__file__).parents[1] / "evidence"
 SURROGATE = "default"
@@ -35,7 +35,7 @@ def botorch_step(scenario: Scenario, repeats: int) -> float:
     """CPU seconds of one step, the mean over the sampled states."""
     import peer
 
-    case = Scenario(scenario.problem, 1, rounds=scenario.horizon).case(0, default())
+    case = Scenario(scenario.problem, 1, rounds=scenario.horizon).case(0, Bayesian())
     X = np.vstack([case.initial[0].X, Consensus("identity")(case)[0]])
     y = -case.problems[0].values(X)
     seconds = []

@@ -3,12 +3,12 @@
 Here both sites live in one process and share a `Ledger`; between labs only the network behind it is another one.
 """
 
-from cboc import Float, Ledger, Site, Space, Study
+from cboc import Float, Ledger, Policy, Site, Space, Study
 
 space = Space({"temperature": Float(20, 90, unit="°C"), "acid": Float(0, 1, unit="mol/L")})
 study = Study(space, sites=["berlin", "boston"], horizon=12)
-network = Ledger(study)
-labs = {name: Site(study, name, network, direction="maximise", initial=4, seed=1) for name in study.sites}
+network, policy = Ledger(study), Policy(initial=4, seed=1)
+labs = {name: Site(study, name, network, direction="maximise", policy=policy) for name in study.sites}
 
 
 def measure(name: str, design: dict[str, float]) -> float:
@@ -20,11 +20,11 @@ def measure(name: str, design: dict[str, float]) -> float:
 while not all(lab.is_finished for lab in labs.values()):
     for lab in labs.values():  # everybody proposes ...
         lab.propose()
-    for lab in labs.values():  # ... and runs what was agreed, or its own proposal if that is clearly better for it
+    for lab in labs.values():  # ... and runs the mix, or its own proposal if that is clearly better for it
         trial = lab.ask()
         lab.tell(trial, measure(lab.name, trial.design(space)))
-        if trial.round == 0:
-            print(f"{lab.name}, first round: {trial.explain(study.sites)}")
+        if trial.turn is not None and trial.turn.number == 0:
+            print(f"{lab.name}, first turn: {trial.explain(study.sites)}")
 
 for lab in labs.values():
     design = ", ".join(f"{name} = {value:.2f}" for name, value in lab.best_design.items())

@@ -5,7 +5,7 @@ The optimum of Levy's function lies near the centre of the box, which flatters a
 
 import numpy as np
 
-from cboc import Study, simulate
+from cboc import Policy, Study, simulate
 from cboc.problems.synthetic import levy, sites_of
 from cboc.runs.metrics import area, gap_curves
 
@@ -16,7 +16,7 @@ optima = {site: problem.optimum for site, problem in experiments.items()}
 curves = {}
 for name, rule in (("together", "uniform"), ("alone", "identity")):
     study = Study(levy(4).space, sites=list(experiments), horizon=15, rule=rule)
-    history = simulate(study, experiments, direction="minimise", seed=0)
+    history = simulate(study, experiments, direction="minimise", policy=Policy(seed=0))
     curves[name] = gap_curves([history], optima)[0]  # (sites, rounds + 1)
 
 for name, gaps in curves.items():

@@ -7,19 +7,18 @@ best so far by a tenth of the outcomes' spread.
 import numpy as np
 from scipy.special import ndtr
 
-from cboc import Study, simulate
-from cboc.consensus import Round
+from cboc import Bayesian, Policy, Study, collaborative, simulate
+from cboc.consensus import Snapshot
 from cboc.problems.synthetic import branin
-from cboc.strategy.bayesian import Bayesian
 from cboc.surrogate.gp import GP
 from cboc.utility.utility import Custom
 
 
-def partners(round: Round) -> np.ndarray:
+def partners(snapshot: Snapshot) -> np.ndarray:
     """W averages the two of a pair at first, and leaves everybody alone when the budgets are spent."""
-    pairs = np.roll(np.arange(round.sites), len(round.rewards)).reshape(-1, 2)
-    listening = (1 - round.progress.max()) / 2
-    W = (1 - listening) * np.eye(round.sites)
+    pairs = np.roll(np.arange(snapshot.sites), len(snapshot.rewards)).reshape(-1, 2)
+    listening = (1 - snapshot.progress.max()) / 2
+    W = (1 - listening) * np.eye(snapshot.sites)
     for i, j in pairs:
         W[i, j] = W[j, i] = listening
     return W
@@ -37,8 +36,8 @@ def probability_of_improvement(gp: GP, _: np.random.Generator) -> Custom:
 
 sites = ["a", "b", "c", "d"]
 study = Study(branin().space, sites, horizon=12, rule=partners)
-strategy = Bayesian(utility=probability_of_improvement)
-history = simulate(study, dict.fromkeys(sites, branin()), direction="minimise", strategy=strategy, initial=6, seed=0)
+policy = Policy(collaborative(Bayesian(utility=probability_of_improvement)), initial=6, seed=0)
+history = simulate(study, dict.fromkeys(sites, branin()), direction="minimise", policy=policy)
 
 followed = sum(trial.decision == "followed" for trial in history.trials)
 print(f"followed {followed} of {4 * 12} times; the optimum is {branin().optimum:.4f}")

@@ -36,7 +36,7 @@ from cboc.problems.problem import Problem, heterogeneous
 from cboc.problems.sites import displaced, unrelated
 from cboc.problems.synthetic import problem
 from cboc.runs.metrics import Paired, paired
-from cboc.strategy.bayesian import default
+from cboc.strategy.bayesian import Bayesian
 
 RESULTS = Path(__file__).parent / "results" / "alikeness.jsonl"
 SEEDS = range(10)
@@ -70,7 +70,7 @@ def problems(task: Task) -> list[Problem]:
 
 def work(task: Task) -> dict[str, Any]:
     sites = problems(task)
-    case = begin(sites, INITIAL * sites[0].space.dimension, ROUNDS, task.seed, default())
+    case = begin(sites, INITIAL * sites[0].space.dimension, ROUNDS, task.seed, Bayesian())
     ran = METHODS[task.method](case)
     job = Job(Scenario(task.problem, SITES, rounds=ROUNDS), "default", task.method, task.seed)
     row = measure(job, case, ran)

@@ -24,8 +24,8 @@ from cboc.evidence.scenario import Kind, Scenario
 from cboc.evidence.tables.summary import estimate
 from cboc.evidence.tables.table import Table, Writing, write
 from cboc.exchange.ledger import Ledger
-from cboc.strategy.bayesian import default
-from cboc.strategy.gate import Gate
+from cboc.strategy.bayesian import Bayesian
+from cboc.strategy.collaborative import collaborative
 from cboc.strategy.guide.density import fit_density
 from cboc.strategy.guide.guide import Guide
 
@@ -43,7 +43,7 @@ SCENARIOS = [Scenario(f"levy-{D}", 10, Kind.UNRELATED, rounds=40) for D in (2, 4
 
 def is_evidence(Z: Array) -> bool:
     where = fit_density(Z[0], Z[1:])
-    return where is not None and where.evidence >= Guide().least
+    return where is not None and where.log_odds >= Guide().least
 
 
 def drawn_table() -> Table:
@@ -60,10 +60,11 @@ def drawn_table() -> Table:
 def share(task: tuple[int, int]) -> float:
     """Of the rounds of all sites, in one run."""
     which, seed = task
-    case = SCENARIOS[which].case(seed, default())
+    case = SCENARIOS[which].case(seed, Bayesian())
     study = study_of(case, "uniform", shares_best=True)
-    trials = rounds(case, study, Ledger(study), case.strategy, Gate(), Guide())
-    return float(np.mean([(trial.evidence or 0.0) >= Guide().least for of_site in trials for trial in of_site]))
+    trials = rounds(case, study, Ledger(study), collaborative(case.strategy))
+    turns = [trial.turn for of_site in trials for trial in of_site if trial.turn is not None]
+    return float(np.mean([(turn.note.log_odds or 0.0) >= Guide().least for turn in turns]))
 
 
 def runs_table() -> Table:

@@ -31,7 +31,7 @@ from cboc.evidence.job import Job, measure
 from cboc.evidence.scenario import Kind, Scenario
 from cboc.evidence.tables.table import Table, Writing, write
 from cboc.runs.metrics import standard_error
-from cboc.strategy.bayesian import default
+from cboc.strategy.bayesian import Bayesian
 
 RESULTS = Path(__file__).parent / "results" / "mechanisms.jsonl"
 SEEDS = range(1000, 1003)
@@ -57,7 +57,7 @@ class Task:
 
 def work(task: Task) -> dict[str, Any]:
     scenario = SCENARIOS[task.scenario]
-    case = scenario.case(task.seed, default())
+    case = scenario.case(task.seed, Bayesian())
     ran = designs(case, CANDIDATES[task.candidate])
     row = measure(Job(scenario, "default", "individual", task.seed), case, ran)
     sites = {"area": list(row.area), "final": list(row.final)}

@@ -38,13 +38,17 @@ from cboc.arrays import Array
 from cboc.cli.bar import bar
 from cboc.evidence.case import Case
 from cboc.evidence.engines import engine
-from cboc.evidence.methods.consensus import Consensus, rounds, study_of
+from cboc.evidence.methods.consensus import rounds, study_of
 from cboc.evidence.methods.registry import METHODS
 from cboc.evidence.scenario import Kind, Scenario
 from cboc.evidence.tables.table import Table, Writing, write
 from cboc.exchange.ledger import Ledger
+from cboc.site.policy import Policy
 from cboc.site.site import Site
-from cboc.strategy.bayesian import default
+from cboc.site.trial import Turn
+from cboc.strategy.bayesian import Bayesian
+from cboc.strategy.collaborative import collaborative
+from cboc.strategy.note import Stance
 from cboc.strategy.situation import Situation
 from cboc.surrogate.gp import GP
 
@@ -87,6 +91,11 @@ class Run:
     def course(self) -> Array:
         return best_so_far(self.start, self.scores)
 
+    @property
+    def turns(self) -> list[Turn]:
+        """Those of its trials."""
+        return [trial.turn for trial in self.site.trials if trial.turn is not None]
+
     def against(self, alone: Array) -> Said:
         """What the course has gained on another one, over all rounds and in the end."""
         gains = (self.course - alone) / self.depth
@@ -103,7 +112,7 @@ def best_so_far(start: float, scores: Array) -> Array:
 def promised(run: Run) -> Said:
     """EI is in units of the outcomes' spread, as it was in that round."""
     spreads = [np.append(run.site.data.score, run.scores[:t]).std() for t in range(len(run.scores))]
-    worths = [exp(trial.log_worth or 0.0) for trial in run.site.trials]
+    worths = [exp(turn.note.log_worth) for turn in run.turns]
     return run.against(run.start + np.cumsum(np.array(worths) * spreads))
 
 
@@ -127,7 +136,7 @@ def counted(run: Run) -> Said:
 
 
 def evidence(run: Run) -> Said:
-    share = float(np.mean([trial.pull is not None and trial.keeps is None for trial in run.site.trials]))
+    share = float(np.mean([turn.note.stance is Stance.TOGETHER for turn in run.turns]))
     return share, share
 
 
@@ -149,7 +158,7 @@ class Task:
 
 
 def work(task: Task) -> dict[str, Any]:
-    case = SCENARIOS[task.scenario].case(task.seed, default())
+    case = SCENARIOS[task.scenario].case(task.seed, Bayesian())
     sites, alone = _together(case), METHODS["individual"](case)
     gps = case.strategy.surrogates([Situation(site.dataset, case.space) for site in sites])
     depths = [abs(own.best.y - problem.optimum) for own, problem in zip(case.initial, case.problems, strict=True)]
@@ -164,18 +173,17 @@ def work(task: Task) -> dict[str, Any]:
 
 def _together(case: Case) -> list[Site]:
     """As they are at the end of a run with the default."""
-    ours = METHODS["cboc"]
-    assert isinstance(ours, Consensus) and ours.guide is not None
-    study = study_of(case, ours.rule, shares_best=True)
-    trials = rounds(case, study, Ledger(study), case.strategy, ours.gate, ours.guide)
+    study = study_of(case, "uniform", shares_best=True)
+    policy = Policy(collaborative(case.strategy), initial=0, seed=case.seed)
+    trials = rounds(case, study, Ledger(study), policy.strategy)
     return [
-        Site(study, name, Ledger(study), direction=own.direction, data=own, initial=0, seed=case.seed, trials=of_site)
+        Site(study, name, Ledger(study), direction=own.direction, policy=policy, data=own, trials=of_site)
         for name, own, of_site in zip(case.names, case.initial, trials, strict=True)
     ]
 
 
 def _scores(case: Case, k: int, designs: Array) -> Array:
-    sign = 1.0 if case.initial[k].direction == "maximise" else -1.0
+    sign = case.initial[k].direction.sign
     return np.array([sign * case.experiment(k, x) for x in designs])
 
 

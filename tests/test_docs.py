@@ -36,14 +36,14 @@ def test_every_file_of_the_notation_table_exists():
 
 
 def test_every_make_target_of_the_readme_exists():
-    targets = set(re.findall(r"make ([a-z-]+)", read("README.md")))
+    targets = set(re.findall(r"(?:^ *|`)make ([a-z-]+)", read("README.md"), re.MULTILINE))
     assert {"demo", "test"} <= targets
     defined = set(re.findall(r"^([a-z-]+):", read("Makefile"), re.MULTILINE))
     assert targets <= defined
 
 
-def test_the_study_of_the_readme_is_one(tmp_path):
-    (block,) = re.findall(r"```toml\n(.*?)```", read("README.md"), re.DOTALL)
+def test_the_study_of_the_page_between_organisations_is_one(tmp_path):
+    (block,) = re.findall(r"```toml\n(.*?)```", read("docs/between-organisations.md"), re.DOTALL)
     (tmp_path / "study.toml").write_text(block, encoding="utf-8")
     assert read_terms(tmp_path / "study.toml").study.sites == ("lab-a", "lab-b")
 

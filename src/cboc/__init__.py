@@ -4,62 +4,80 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from cboc.consensus import Fixed, Identity, Leader, Uniform
-from cboc.data.dataset import Dataset
+from cboc.data.dataset import Dataset, Direction
+from cboc.data.measurement import Measurement
 from cboc.errors import CbocError
 from cboc.exchange.ledger import Ledger
+from cboc.exchange.network import Unreachable, Waiting
 from cboc.exchange.study import Study
+from cboc.experiment.experiment import ExperimentFailed
 from cboc.runs.history import History
 from cboc.site.trial import Trial
 from cboc.space.parameters import Choice, Float, Int
 from cboc.space.space import Space
-from cboc.strategy.gate import Gate
 
 if TYPE_CHECKING:
     from cboc.experiment import Program
-    from cboc.experiment.experiment import ExperimentFailed
     from cboc.joining import join as join
     from cboc.runs.simulation import simulate
-    from cboc.site.site import Finished, Site, Waiting
+    from cboc.site.policy import Policy
+    from cboc.site.site import Finished, Site
+    from cboc.strategy.bayesian import Bayesian
+    from cboc.strategy.collaborative import collaborative
+    from cboc.strategy.gate import Gate, Gated
     from cboc.strategy.guide.guide import Counsel, Guide
+    from cboc.strategy.guide.guided import Guided
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
+    "Bayesian",
     "CbocError",
     "Choice",
     "Counsel",
     "Dataset",
+    "Direction",
     "ExperimentFailed",
     "Finished",
     "Fixed",
     "Float",
     "Gate",
+    "Gated",
     "Guide",
+    "Guided",
     "History",
     "Identity",
     "Int",
     "Leader",
     "Ledger",
+    "Measurement",
+    "Policy",
     "Program",
     "Site",
     "Space",
     "Study",
     "Trial",
     "Uniform",
+    "Unreachable",
     "Waiting",
+    "collaborative",
     "simulate",
 ]  # `join` is there too, where its extra is
 
 _LATER = {
-    "ExperimentFailed": "cboc.runs.simulation",
-    "simulate": "cboc.runs.simulation",
-    "join": "cboc.joining",
-    "Program": "cboc.experiment",
-    "Finished": "cboc.site.site",
-    "Site": "cboc.site.site",
-    "Waiting": "cboc.site.site",
+    "Bayesian": "cboc.strategy.bayesian",
     "Counsel": "cboc.strategy.guide.guide",
+    "Finished": "cboc.site.site",
+    "Gate": "cboc.strategy.gate",
+    "Gated": "cboc.strategy.gate",
     "Guide": "cboc.strategy.guide.guide",
+    "Guided": "cboc.strategy.guide.guided",
+    "Policy": "cboc.site.policy",
+    "Program": "cboc.experiment",
+    "Site": "cboc.site.site",
+    "collaborative": "cboc.strategy.collaborative",
+    "join": "cboc.joining",
+    "simulate": "cboc.runs.simulation",
 }
 
 

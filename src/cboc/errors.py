@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 
-class CbocError(ValueError):
+class CbocError(Exception):
     """A mistake the user can mend; the command line prints it without a traceback."""
 
 

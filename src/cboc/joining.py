@@ -6,18 +6,28 @@ site = cboc.join(storage="lab-b.db")            # later, in another process: it 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import Any
 
 from cboc.data.dataset import Dataset, Direction
 from cboc.errors import CbocError
+from cboc.exchange.http import Client
+from cboc.exchange.identity import identify
+from cboc.exchange.network import Unreachable
 from cboc.exchange.rest import Refused, Rest, disagreement
 from cboc.exchange.study import Study
+from cboc.site.policy import Policy
 from cboc.site.site import Site
 from cboc.storage.sitefile import SiteFile
+from cboc.strategy.collaborative import collaborative
 
 LONGEST_CODE = 200  # letters that a coordinator looks at
+KEPT = ("initial", "seed", "stop_below", "goes_on_alone")  # of a policy; of a strategy, which is code, what it is
+FINAL = ("initial", "seed")  # of these, what cannot change after the first trial
 
 
 def join(
@@ -26,60 +36,74 @@ def join(
     *,
     storage: str | Path,
     direction: Direction | str | None = None,
+    policy: Policy | None = None,
     study: Study | None = None,
     data: Dataset | str | Path | None = None,
     outcome: str = "y",
-    initial: int | None = None,
-    seed: int | None = None,
     certificate: str | None = None,
     patience: float = 60.0,
-    **options: Any,
+    goes_on_alone: bool | None = None,
+    on_retry: Callable[[str], None] | None = None,
 ) -> Site:
     """Take part in a study. The first time with the invitation's code and a direction; later the file knows.
 
-    `study` is what the site expects: where the coordinator's differs, it says how and does not join. `data` are results
-    from before the study, a dataset or a CSV file whose column `outcome` holds them. With direction, initial and seed
-    they are kept in the file, and may be changed until the first trial. `certificate` is the PEM text of one that the
-    coordinator made for itself. `options` are those of `Site`. While the coordinator is down the site goes on alone,
-    and says so. The token is made here, and kept in the file before it is sent.
+    `policy` is how the site behaves; all of it but its strategy is kept in the file. `study` is what the site expects:
+    where the coordinator's differs, it says how and does not join. `data` are results from before the study, a dataset
+    or a CSV file whose column `outcome` holds them. With the direction they are kept in the file, and may be changed
+    until the first trial. `certificate` is the PEM text of one that the coordinator made for itself. While the
+    coordinator is down the site goes on alone, and says so; `goes_on_alone` is another choice for this process.
+    `on_retry` is called with the trouble when a message has to be repeated. The token is made here, and kept in the
+    file before it is sent.
     """
     if code is not None and len(code) > LONGEST_CODE:
-        raise CbocError(f"an invitation is a word of 43 letters; {len(code)} came: was something copied with it?")
+        raise CbocError(f"an invitation is a word of 43 letters; this has {len(code)}: was something copied with it?")
+    wanted = None if direction is None else str(Direction.of(direction))
     file = SiteFile(storage, is_made=url is not None and code is not None)
     if "agreement" in file.about:
-        _settle(file, direction=direction, initial=initial, seed=seed)
+        _settle(file, policy, wanted)
         _move(file, url, code, certificate, patience)
     else:
-        _introduce(file, url=url, code=code, direction=direction, certificate=certificate)
-        _settle(file, initial=initial, seed=seed)
-    about = file.about
-    if not {"url", "code", "token", "direction"} <= set(about):
-        raise CbocError(f"{file.path} is damaged; take a copy of before.")
-    network = Rest(
-        about["url"],
-        about["token"],
-        patience,
-        file.record,
-        about.get("certificate"),
-        has_left=bool(about.get("has_left")),
-        on_leaving=lambda: file.remember(has_left=True),
-    )
+        _introduce(file, url=url, code=code, direction=wanted, certificate=certificate)
+        _settle(file, policy)
+    network = connect(file, patience, on_retry)
     agreed, name = _agreement(file, network, study)
-    network.study = agreed
     if data is not None:
         _begin_with(file, data, agreed, outcome)
+    kept = _kept_policy(file) if policy is None else policy
     return Site(
         agreed,
         name,
         network,
-        direction=about["direction"],
-        data=file.data(agreed.space.dimension, about["direction"]),
-        initial=about.get("initial"),
-        seed=about.get("seed", 0),
+        direction=file.about["direction"],
+        policy=kept if goes_on_alone is None else replace(kept, goes_on_alone=goes_on_alone),
+        data=file.data(agreed.space.dimension, file.about["direction"]),
         trials=file.trials(),
         save=file.keep,
-        **({"goes_on_alone": True} | options),
+        first_turn=file.about.get("first_turn", 0),
     )
+
+
+def connect(file: SiteFile, patience: float = 60.0, on_retry: Callable[[str], None] | None = None) -> Rest:
+    """The coordinator of a site's file."""
+    about = file.about
+    if not {"url", "code", "token", "direction"} <= set(about):
+        raise CbocError(f"{file.path} is damaged; take a copy of before.")
+    client = Client(about["url"], about["token"], patience, about.get("certificate"), file.record, on_retry)
+    return Rest(client, bool(about.get("has_left")), lambda: file.remember(has_left=True))
+
+
+def has_own_strategy(file: SiteFile) -> bool:
+    """Was the policy in a site's file given with a strategy of its own? The file knows which, and cannot make it."""
+    return "strategy" in file.about.get("policy", {})
+
+
+def _kept_policy(file: SiteFile) -> Policy:
+    """The policy in a site's file, with the default strategy."""
+    kept = file.about.get("policy", {})
+    try:
+        return Policy(**{name: kept[name] for name in KEPT if name in kept})
+    except (CbocError, TypeError):
+        raise CbocError(f"{file.path} is damaged; take a copy of before.") from None
 
 
 def _introduce(file: SiteFile, **given: Any) -> None:
@@ -111,44 +135,68 @@ def _move(file: SiteFile, url: str | None, code: str | None, certificate: str | 
         news |= {"code": str(code), "token": token}
     elif all(about.get(name) == value for name, value in news.items()):
         return
-    network = Rest(there["url"], news.get("token", about["token"]), patience, file.record, there.get("certificate"))
+    token = news.get("token", about["token"])
+    network = Rest(Client(there["url"], token, patience, there.get("certificate"), file.record))
     expected = _study(about["agreement"], f"{file.path} is damaged; take a copy of before.")
     try:
         if is_returning:
-            network.join(str(code), expected, about["site"])
-        elif network.standing()["digest"] != expected.digest:
-            raise Refused("another study is there.")
+            network.join(str(code), expected if _is_whole(about["agreement"]) else None, about["site"])
+        _check_same(expected, about["agreement"], network)
     except Refused as refusal:
         raise CbocError(
             f"{refusal} ({file.path} is of '{about['site']}' in '{about['agreement']['name']}'; "
             "use another file for another site or study.)"
         ) from None
-    file.remember(**news, has_left=False)  # who is there now may not know it
+    file.remember(**news, has_left=False)  # the coordinator that is there now may not know it
 
 
-def _settle(file: SiteFile, **given: Any) -> None:
-    """What is given is kept; after the first trial it cannot change."""
-    about, news = file.about, {name: value for name, value in given.items() if value is not None}
-    for name, value in news.items():
-        if file.trials() and about.get(name) != value:
-            raise CbocError(f"{file.path} has begun with {name} = {about.get(name)!r}; {value!r} came.")
-    if news:
+def _is_whole(agreement: dict[str, Any]) -> bool:
+    """Does an agreement have all terms? One of version 0.1.0 had neither pace nor deadline."""
+    return "pace" in agreement
+
+
+def _check_same(expected: Study, agreement: dict[str, Any], network: Rest) -> dict[str, Any]:
+    """The coordinator's agreement, which says the same as the site's, and maybe more."""
+    there = network.membership()
+    has_changed = any(there.agreement.get(name) != value for name, value in agreement.items())
+    if there.digest != expected.digest and (has_changed or _is_whole(agreement)):
+        raise Refused("another study is there.")
+    return there.agreement
+
+
+def _settle(file: SiteFile, policy: Policy | None, direction: str | None = None) -> None:
+    """What is given is kept; after the first trial some of it cannot change."""
+    before = _kept_policy(file)
+    given = {} if policy is None else {name: getattr(policy, name) for name in KEPT}
+    if policy is not None and (strategy := identify(policy.strategy)) != identify(collaborative()):
+        given["strategy"] = strategy
+    fixed = {name: (getattr(before, name), given[name]) for name in FINAL if name in given}
+    fixed |= {} if direction is None else {"direction": (file.about.get("direction"), direction)}
+    for name, (old, new) in fixed.items():
+        if file.is_begun and old != new:
+            raise CbocError(f"{file.path} has begun with {name} = {old!r}; it cannot become {new!r}.")
+    news: dict[str, Any] = {} if policy is None else {"policy": given}
+    news |= {} if direction is None else {"direction": direction}
+    if any(file.about.get(name) != value for name, value in news.items()):
         file.remember(**news)
 
 
 def _agreement(file: SiteFile, network: Rest, expected: Study | None) -> tuple[Study, str]:
     """From the file, or from the coordinator when it is the first time."""
-    about = file.about
-    if "agreement" not in about:
-        standing = network.join(about["code"], expected)
-        agreed = _study(standing["agreement"], f"the coordinator at {network.url} sent no agreement that makes sense.")
-        agreed.index(standing["site"])
-        file.remember(agreement=standing["agreement"], site=standing["site"])
-        about = file.about
-    agreed = _study(about["agreement"], f"{file.path} is damaged; take a copy of before.")
+    if "agreement" not in file.about:
+        there = network.join(file.about["code"], expected)
+        agreed = _study(there.agreement, f"the coordinator at {network.client.url} sent no agreement that makes sense.")
+        agreed.index(there.site)
+        file.remember(agreement=there.agreement, site=there.site, first_turn=there.turn or 0)
+    damaged = f"{file.path} is damaged; take a copy of before."
+    agreed = _study(file.about["agreement"], damaged)
+    if not _is_whole(file.about["agreement"]):
+        with suppress(Unreachable):
+            file.remember(agreement=_check_same(agreed, file.about["agreement"], network))
+            agreed = _study(file.about["agreement"], damaged)
     if expected is not None and expected.digest != agreed.digest:
-        raise disagreement(expected, about["agreement"])
-    return agreed, about["site"]
+        raise disagreement(expected, file.about["agreement"])
+    return agreed, file.about["site"]
 
 
 def _study(agreement: Any, complaint: str) -> Study:
@@ -162,6 +210,6 @@ def _begin_with(file: SiteFile, data: Dataset | str | Path, agreed: Study, outco
     direction = file.about["direction"]
     if not isinstance(data, Dataset):
         data = Dataset.from_csv(data, agreed.space, outcome, direction=direction)
-    if file.trials() and data != file.data(agreed.space.dimension, direction):
+    if file.is_begun and data != file.data(agreed.space.dimension, direction):
         raise CbocError(f"{file.path} has begun with other data from before the study; they cannot change any more.")
-    file.keep_data(data)
+    file.remember(data=data.to_dict())

@@ -1,7 +1,9 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
-from cboc import Ledger, Site, Study, simulate
+from cboc import Ledger, Policy, Site, Study, simulate
 from cboc.advice.counterfactual import Solo, play
 from cboc.data.dataset import Direction
 from cboc.site.trial import Status
@@ -22,13 +24,13 @@ def run(direction="minimise", seed=3, **more):
     study = Study(SPACE, SITES, 6, **more)
     sign = 1.0 if direction == "minimise" else -1.0
     experiments = {site: experiment(site, sign) for site in SITES}
-    return simulate(study, experiments, direction=direction, seed=seed, initial=4)
+    return simulate(study, experiments, direction=direction, policy=Policy(seed=seed, initial=4))
 
 
 def site_of(history, name="x", seed=3, trials=None):
     trials = history.of(name) if trials is None else trials
     study, direction = history.study, history.directions[name]
-    return Site(study, name, Ledger(study), direction=direction, initial=4, seed=seed, trials=trials)
+    return Site(study, name, Ledger(study), direction=direction, policy=Policy(initial=4, seed=seed), trials=trials)
 
 
 class Exact:
@@ -57,12 +59,12 @@ def test_nothing_changes_at_the_site():
     site = site_of(run())
     before = list(site.trials)
     play(site, Bayesian().surrogate(Situation(site.dataset, site.study.space)))
-    assert site.trials == before and site.network.current == 0
+    assert site.trials == before and site.network.round == 0
 
 
 def test_before_the_first_round_is_told_there_is_nothing_to_compare():
     history = run()
-    initial = [trial for trial in history.of("x") if trial.round is None]
+    initial = [trial for trial in history.of("x") if trial.turn is None]
     assert play(site_of(history, trials=initial), None) is None
 
 
@@ -70,7 +72,7 @@ def test_a_failed_experiment_is_a_round_too():
     history = run()
     site = site_of(history)
     last = site.trials[-1]
-    site.trials[-1] = type(last)(**{**vars(last), "status": Status.FAILED, "y": None})
+    site.trials[-1] = replace(last, status=Status.FAILED, outcomes={})
     solo = play(site, Exact(site))
     assert len(solo.together) == len(solo.alone) == 7
     assert solo.together[-1] == solo.together[-2]

@@ -27,6 +27,7 @@ from cboc.runs.simulation import simulate
 from cboc.site.trial import Status
 from cboc.storage.journal import read_journal
 from cboc.storage.lock import only_writer
+from cboc.strategy.guide.guide import UNDRAWN
 from cboc.studyfile import read, template
 
 STUDY = """
@@ -173,7 +174,7 @@ def test_a_gain_is_positive_where_together_is_better_and_rounds_count_to_alone_s
 
     def history(how):
         study = cboc.Study({"x": (0, 1)}, ("a",), 2)
-        return simulate(study, {"a": lambda _: next(design[how])}, direction="minimise", initial=1)
+        return simulate(study, {"a": lambda _: next(design[how])}, direction="minimise", policy=cboc.Policy(initial=1))
 
     (row,) = compare([history("together")], [history("alone")])
     assert row == {
@@ -234,7 +235,7 @@ def test_advice_is_a_row_and_a_sentence_for_every_site(finished):
     printed = call("advise", directory).stdout
     assert len([line for line in printed.splitlines() if line.startswith(("a: ", "b: "))]) == 2
     (row,) = json.loads(call("advise", directory, "--site", "b", "--format", "json").stdout)
-    rounds = [trial for trial in Run(directory).history("together", 0).of("b") if trial.round is not None]
+    rounds = [trial for trial in Run(directory).history("together", 0).of("b") if trial.turn is not None]
     assert row["site"] == "b" and row["shared"] + row["own"] == len(rounds) and f"b: {row['advice']}" in printed
     best = [Run(directory).history(how, 0).best_so_far("b") for how in ("together", "alone")]
     assert row["mean gain"] == pytest.approx((best[1] - best[0])[1:].mean())  # both were run, and need no model
@@ -242,6 +243,31 @@ def test_advice_is_a_row_and_a_sentence_for_every_site(finished):
     assert "This is the repetition with seed 0; there are 2" in call("advise", directory).stderr
     assert "has the seeds 0, 1; 99 came" in sentence(call("advise", directory, "--seed", "99"))
     assert "is no site of study" in sentence(call("advise", directory, "--site", "c"))
+
+
+TOGETHER = """
+[study]
+horizon = 5
+initial = 4
+utility = "{}"
+[space]
+T = [20, 90]
+p = [1, 9]
+""" + "".join(
+    f'[[site]]\nname = "{name}"\ndirection = "minimise"\nexperiment = "lab.py:measure"\n' for name in ("a", "b", "c")
+)
+
+
+@pytest.mark.parametrize("utility", ["ei", "log_ei"])
+def test_advice_says_where_the_guide_cannot_draw(here, utility):
+    """The best designs of these sites lie together, but only a logarithm can be drawn to them: the site is told so."""
+    (here / "study.toml").write_text(TOGETHER.format(utility))
+    (here / "lab.py").write_text("def measure(x): return (x['T'] - 40) ** 2 / 100 + (x['p'] - 6) ** 2\n")
+    assert call("simulate", "study.toml", "--out", "run", "--no-alone").exit_code == 0
+    rows = json.loads(call("advise", "run", "--format", "json").stdout)
+    assert len(rows) == 3 and all(row["log odds"] > 4.0 for row in rows)
+    for row in rows:
+        assert ("together, though " + UNDRAWN in row["advice"]) == (utility == "ei")
 
 
 def test_advice_knows_what_was_measured_before(here):
@@ -281,7 +307,7 @@ def test_best_is_the_best_trial_of_each_site(finished):
         assert {"x1": row["x1"], "x2": row["x2"]} in designs
         exported = json.loads(call("export", directory, "--format", "json").stdout)
         same = [t for t in exported if all(t[key] == row[key] for key in ("site", "how", "seed", "y"))]
-        assert (row["round"], row["decision"]) in [(t["round"], t["decision"]) for t in same]
+        assert (row["turn"], row["decision"]) in [(t["turn"], t["decision"]) for t in same]
 
 
 @pytest.mark.parametrize("to_file", [False, True])
@@ -361,7 +387,7 @@ def test_best_counts_results_from_before_the_study(here):
     simulated = call("simulate", "study.toml", "--out", "run", "--format", "json")
     assert json.loads(simulated.stdout)[0]["best together"] == 99.0
     together, alone = json.loads(call("best", "run", "--format", "json").stdout)
-    assert {key: together[key] for key in ("y", "T", "p", "round")} == {"y": 99.0, "T": 30.0, "p": 2.0, "round": None}
+    assert {key: together[key] for key in ("y", "T", "p", "turn")} == {"y": 99.0, "T": 30.0, "p": 2.0, "turn": None}
     assert together["decision"] == "before the study" and alone == together | {"how": "alone"}
     assert "[red] lab" in call("best", "run").stdout  # a name is a name, not markup
 
@@ -422,9 +448,10 @@ def test_a_record_with_an_empty_study_is_one_sentence(copy):
 
 
 @pytest.mark.parametrize("command", ["best", "export", "plot"])
-@pytest.mark.parametrize("header", ['{"format": 1}', '{"format": 1, "study": {}, "directions": {}}'])
-def test_a_journal_with_half_a_header_is_one_sentence(copy, command, header):
-    (copy / "alone-0.jsonl").write_text(header + "\n")
+@pytest.mark.parametrize("header", [{}, {"study": {}, "directions": {}}])
+@pytest.mark.parametrize("format", [1, 2])
+def test_a_journal_with_half_a_header_is_one_sentence(copy, command, format, header):
+    (copy / "alone-0.jsonl").write_text(json.dumps({"format": format, **header}) + "\n")
     assert "alone-0.jsonl is damaged" in sentence(call(command, copy))
 
 
@@ -432,11 +459,10 @@ def test_a_journal_with_half_a_header_is_one_sentence(copy, command, header):
 def test_an_outcome_that_is_no_number_is_a_damaged_line(copy, value):
     journal = copy / "together-0.jsonl"
     lines = journal.read_text().splitlines()
-    lines[2] = re.sub(r'"y": [^,}]+', f'"y": {value}', lines[2])
-    if '"y"' not in lines[2]:
-        lines[2] = lines[2][:-1] + f', "y": {value}}}'
+    place = next(number for number, line in enumerate(lines) if '"mean"' in line)
+    lines[place] = re.sub(r'"mean": [^,}]+', f'"mean": {value}', lines[place])
     journal.write_text("\n".join(lines) + "\n")
-    assert "together-0.jsonl, line 3 is damaged" in sentence(call("best", copy))
+    assert f"together-0.jsonl, line {place + 1} is damaged" in sentence(call("best", copy))
 
 
 def test_files_that_are_not_ours_are_left_alone(copy, finished):
@@ -462,7 +488,7 @@ def test_a_full_disk_is_one_sentence(finished):
 def test_plot_before_the_first_round_draws_what_there_is_and_names_the_rest(copy):
     for journal in copy.glob("*.jsonl"):
         lines = journal.read_text().splitlines()
-        journal.write_text("".join(f"{line}\n" for line in lines if '"round"' not in line))
+        journal.write_text("".join(f"{line}\n" for line in lines if '"turn"' not in line))
     assert {trial.status for trial in Run(copy).history("together", 0).trials} == {Status.COMPLETE}
     result = call("plot", copy)
     assert result.exit_code == 0, result.output

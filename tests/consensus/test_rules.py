@@ -6,23 +6,28 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cboc import CbocError
-from cboc.consensus import Fixed, Identity, Leader, Round, Uniform, is_doubly_stochastic
+from cboc.consensus import Fixed, Identity, Leader, Snapshot, Uniform, is_doubly_stochastic
+from cboc.consensus.rules import Function, as_rule
+
+
+def seen(rewards, budgets):
+    """A snapshot in which every site has behind it the rounds that it was in."""
+    rewards = np.asarray(rewards, dtype=float)
+    return Snapshot(rewards, (~np.isnan(rewards[:-1])).sum(axis=0), np.asarray(budgets, dtype=float))
 
 
 def at(t, T, K, rewards=None):
     """Everybody present since round 0, now at round t of T."""
-    history = np.zeros((t + 1, K)) if rewards is None else np.asarray(rewards, dtype=float)
-    return Round(history, np.full(K, float(T)))
+    return seen(np.zeros((t + 1, K)) if rewards is None else rewards, np.full(K, T))
 
 
 @st.composite
-def rounds(draw, max_sites=8):
+def snapshots(draw, max_sites=8):
     """Any history: sites come and go, budgets differ."""
     K, t = draw(st.integers(1, max_sites)), draw(st.integers(0, 12))
     entry = st.one_of(st.just(np.nan), st.floats(-1e3, 1e3), st.integers(0, 2).map(float))
     rewards = np.array(draw(st.lists(st.lists(entry, min_size=K, max_size=K), min_size=t + 1, max_size=t + 1)))
-    budgets = np.array(draw(st.lists(st.integers(1, 15), min_size=K, max_size=K)), dtype=float)
-    return Round(rewards, budgets)
+    return seen(rewards, draw(st.lists(st.integers(1, 15), min_size=K, max_size=K)))
 
 
 def test_the_papers_leader_example():
@@ -49,10 +54,10 @@ def test_uniform_ends_at_the_identity():
     np.testing.assert_allclose(Uniform()(at(40, 40, 5)), np.eye(5), atol=1e-15)
 
 
-@given(rounds())
-def test_every_rule_is_symmetric_and_doubly_stochastic(round):
+@given(snapshots())
+def test_every_rule_is_symmetric_and_doubly_stochastic(snapshot):
     for rule in (Identity(), Uniform(), Leader()):
-        W = rule(round)
+        W = rule(snapshot)
         assert is_doubly_stochastic(W)
         np.testing.assert_allclose(W, W.T, atol=1e-15)
 
@@ -89,22 +94,24 @@ def test_leader_moves_everybody_towards_the_leaders_design():
 
 
 def test_the_leader_still_leads_when_somebody_has_finished():
-    round = Round(np.array([[1, 2, 3, 4], [np.nan, 5, 1, 1]]), np.array([1.0, 5, 5, 5]))
-    W = Leader()(round)
-    assert Leader().leader(round) == 1 and is_doubly_stochastic(W)
-    assert W[2, 1] > Uniform()(round)[2, 1] and W[0].tolist() == [1.0, 0.0, 0.0, 0.0]
+    snapshot = seen([[1, 2, 3, 4], [np.nan, 5, 1, 1]], [1, 5, 5, 5])
+    W = Leader()(snapshot)
+    assert Leader().leader(snapshot) == 1 and is_doubly_stochastic(W)
+    assert W[2, 1] > Uniform()(snapshot)[2, 1] and W[0].tolist() == [1.0, 0.0, 0.0, 0.0]
 
 
 def test_unequal_budgets_listen_as_far_as_the_one_closer_to_its_end():
     """t = 5: site 0 has spent half of 10, site 1 a quarter of 20."""
-    W = Uniform()(Round(np.zeros((6, 2)), np.array([10.0, 20.0])))
+    W = Uniform()(seen(np.zeros((6, 2)), [10, 20]))
     assert W[0, 1] == pytest.approx(min(0.5, 0.75) / 2)
 
 
-def test_a_site_that_missed_rounds_is_less_far_along():
+def test_progress_is_the_share_of_its_own_budget_that_a_site_has_behind_it():
+    """A site that missed rounds is less far along, and nobody is further than the end."""
     rewards = np.zeros((6, 2))
     rewards[2:5, 1] = np.nan
-    np.testing.assert_allclose(Round(rewards, np.array([10.0, 10.0])).progress, [0.5, 0.2])
+    np.testing.assert_allclose(seen(rewards, [10, 10]).progress, [0.5, 0.2])
+    assert Snapshot(np.zeros((1, 3)), np.array([0, 3, 9]), np.array([4.0, 4.0, 4.0])).progress.tolist() == [0, 0.75, 1]
 
 
 def test_one_site_alone_is_the_identity_under_every_rule():
@@ -136,8 +143,35 @@ def test_fixed_refuses_another_number_of_sites():
 
 
 @settings(max_examples=30)
-@given(rounds())
-def test_rules_do_not_change_what_they_are_given(round):
-    before = round.rewards.copy()
-    Leader()(round)
-    np.testing.assert_array_equal(round.rewards, before)
+@given(snapshots())
+def test_rules_do_not_change_what_they_are_given(snapshot):
+    before = snapshot.rewards.copy()
+    Leader()(snapshot)
+    np.testing.assert_array_equal(snapshot.rewards, before)
+
+
+# ------------------------------------------------------------------------------------------- what a study asks of one
+
+
+def test_a_rule_is_known_by_its_name_or_its_matrix_and_a_function_by_neither():
+    assert [as_rule(name).terms for name in ("identity", "uniform", "leader")] == ["identity", "uniform", "leader"]
+    swap = [[0.0, 1.0], [1.0, 0.0]]
+    assert as_rule(swap) == Fixed(swap) and as_rule(swap).terms == swap
+    assert as_rule(lambda snapshot: np.eye(snapshot.sites)).terms is None
+
+
+def test_a_plain_function_is_a_rule():
+    def halves(snapshot):
+        return np.full((snapshot.sites, snapshot.sites), 1 / snapshot.sites)
+
+    rule = as_rule(halves)
+    assert rule == Function(halves) and as_rule(rule) is rule
+    assert rule(at(0, 1, 2)).tolist() == [[0.5, 0.5], [0.5, 0.5]]
+    assert rule.mixes and not rule.needs_rewards and rule.leader(at(0, 1, 2)) is None
+    halves.needs_rewards = True
+    assert rule.needs_rewards
+
+
+@pytest.mark.parametrize(("rule", "mixes", "needs"), [(Identity(), False, False), (Leader(), True, True)])
+def test_what_a_rule_says_of_itself(rule, mixes, needs):
+    assert (rule.mixes, rule.needs_rewards) == (mixes, needs)

@@ -7,9 +7,9 @@ import sys
 import time
 
 import cboc
-from cboc.exchange import rest
+from cboc.exchange import http
 
-SETTINGS = {"direction": "minimise", "seed": 5, "initial": 2}
+SETTINGS = {"direction": "minimise", "policy": cboc.Policy(initial=2, seed=5)}
 
 
 def outcome(name, design):
@@ -30,5 +30,5 @@ def take_part(storage, url, code):
 
 
 if __name__ == "__main__":
-    rest.LONGEST_PAUSE = 0.5  # a coordinator that was killed is back soon
+    http.LONGEST_PAUSE = 0.5  # a coordinator that was killed is back soon
     take_part(*sys.argv[1:])

@@ -1,12 +1,11 @@
-import json
-
 import httpx2
 import pytest
 
 from cboc import CbocError, Ledger, Study
-from cboc.coordinator.app import LARGEST
+from cboc.coordinator.errors import LARGEST
 from cboc.coordinator.tokens import NotAllowed, Tokens, new_secret
 from cboc.coordinator.transactions import Transactions
+from cboc.exchange import wire
 from cboc.exchange.messages import Proposal
 
 from ..machine import plain
@@ -32,49 +31,78 @@ def call(base, method, path, site="x", **more):
     return plain.request(method, base + path, headers=headers | more.pop("headers", {}), **more)
 
 
+def propose(base, site, turn=0, x=(0.5, 0.5)):
+    return call(base, "PUT", f"/v2/turns/{turn}/proposal", site, json={"X": [x]})
+
+
 def test_a_round_over_http_is_that_of_a_ledger(base):
     ledger = Ledger(STUDY)
     sent = {
-        site: Proposal(site, 0, x, best=(0.25, k / 8))
+        site: Proposal(site, 0, [x], [(0.25, k / 8)])
         for k, (site, x) in enumerate(zip("xy", ((0.1, 0.3), (0.7, 0.9)), strict=True))
     }
     for site, proposal in sent.items():
         ledger.submit(proposal)
-        body = {"x": proposal.x, "best": proposal.best}
-        assert call(base, "PUT", "/v1/rounds/0/proposal", site, json=body).status_code == 204
-        assert call(base, "PUT", "/v1/rounds/0/proposal", site, json=body).status_code == 204  # again is fine
+        body = {"X": proposal.X, "bests": proposal.bests}
+        assert call(base, "PUT", "/v2/turns/0/proposal", site, json=body).status_code == 204
+        assert call(base, "PUT", "/v2/turns/0/proposal", site, json=body).status_code == 204  # again is fine
         if site == "x":
-            waiting = call(base, "GET", "/v1/rounds/0/design", site)
+            waiting = call(base, "GET", "/v2/turns/0/mix", site)
             assert waiting.status_code == 202 and int(waiting.headers["Retry-After"]) > 0
+            assert waiting.json() == {"round": 0, "missing": ["y"], "closes_at": None}
     for site in "xy":
-        expected = ledger.design(site, 0)
-        got = call(base, "GET", "/v1/rounds/0/design", site).json()
-        assert tuple(got["x"]) == expected.x and tuple(got["weights"]) == expected.weights
-        assert tuple(map(tuple, got["others"])) == expected.others and got["leader"] is None
-    late = call(base, "PUT", "/v1/rounds/0/proposal", "x", json={"x": [0.5, 0.5]})
-    assert late.status_code == 409 and late.json()["current"] == 1
+        expected = ledger.mix(site, 0)
+        got = call(base, "GET", "/v2/turns/0/mix", site).json()
+        assert tuple(map(tuple, got["X"])) == expected.X and tuple(got["weights"]) == expected.weights
+        assert tuple(map(tuple, got["others"])) == expected.others and got["leader"] is None and got["snapshot"] == 0
+    other = propose(base, "x")
+    assert other.status_code == 409 and other.json()["reason"] == "conflict"
+    late = propose(base, "x", 1)  # a turn of its own: it is in the round that is open
+    assert late.status_code == 204 and call(base, "GET", "/v2/standing").json()["missing"] == ["y"]
 
 
 def test_a_site_sees_the_agreement_and_where_the_study_stands(base):
-    standing = call(base, "GET", "/v1/study", "y").json()
-    assert standing["digest"] == STUDY.digest and standing["site"] == "y" and standing["round"] == 0
-    assert Study.from_agreement(standing["agreement"]).digest == STUDY.digest
-    assert standing["missing"] == ["x", "y"] and standing["closes_at"] is None
+    known = call(base, "GET", "/v2/study", "y").json()
+    assert known["digest"] == STUDY.digest and known["site"] == "y" and known["turn"] == 0
+    assert known["agreement"] == STUDY.agreement()
+    assert Study.from_agreement(known["agreement"]).digest == STUDY.digest
+    standing = call(base, "GET", "/v2/standing", "y").json()
+    assert standing == {"round": 0, "missing": ["x", "y"], "closes_at": None}
 
 
 def test_who_leaves_is_not_waited_for(base):
-    assert call(base, "PUT", "/v1/rounds/0/proposal", "x", json={"x": [0.5, 0.5]}).status_code == 204
-    assert call(base, "POST", "/v1/leave", "y").status_code == 204
-    assert call(base, "GET", "/v1/rounds/0/design", "x").status_code == 200
+    assert propose(base, "x").status_code == 204
+    assert call(base, "POST", "/v2/leave", "y").status_code == 204
+    assert call(base, "GET", "/v2/turns/0/mix", "x").status_code == 200
 
 
-def test_a_round_that_closed_says_which_is_open(base):
-    for site in "xy":
-        call(base, "PUT", "/v1/rounds/0/proposal", site, json={"x": [0.5, 0.5]})
-    call(base, "POST", "/v1/leave", "y")
-    call(base, "PUT", "/v1/rounds/1/proposal", "x", json={"x": [0.5, 0.5]})
-    missed = call(base, "GET", "/v1/rounds/1/design", "y")
-    assert missed.status_code == 409 and missed.json()["current"] == 2
+def test_a_refusal_says_what_a_site_can_do(base):
+    unknown = call(base, "GET", "/v2/turns/1/mix", "y")
+    assert unknown.status_code == 409 and unknown.json() == {
+        "error": "site 'y' has not proposed for turn 1.",
+        "reason": "not submitted",
+    }
+    assert propose(base, "x").status_code == 204
+    early = propose(base, "x", 1)
+    assert early.status_code == 409 and early.json() == {
+        "error": "round 0 is open with what 'x' proposed for it before.",
+        "reason": "waiting",
+        "standing": {"round": 0, "missing": ["y"], "closes_at": None},
+    }
+    other = propose(base, "x", 0, (0.1, 0.1))
+    assert other.status_code == 409 and set(other.json()) == {"error", "reason"}
+    assert other.json()["reason"] == "conflict" and "0.1" not in other.json()["error"]
+
+
+@pytest.mark.parametrize(
+    ("method", "path"),
+    [("GET", "/v1/study"), ("PUT", "/v1/rounds/0/proposal"), ("GET", "/v1/rounds/0/design"), ("POST", "/v1/leave")],
+)
+def test_who_speaks_the_protocol_of_before_is_told_to_install_a_newer_cboc(base, method, path):
+    for site in ("x", None):
+        answer = call(base, method, path, site)
+        assert answer.status_code == 409 and "the site's cboc is older: install the same" in answer.json()["error"]
+    assert call(base, "GET", "/v2/standing").json()["missing"] == ["x", "y"]
 
 
 @pytest.mark.parametrize(
@@ -82,7 +110,13 @@ def test_a_round_that_closed_says_which_is_open(base):
     [({}, 401), ({"Authorization": "Bearer nonsense"}, 401), ({"Authorization": "Bearer " + "x" * 5000}, 401)],
 )
 def test_without_the_right_token_nothing_is_said(base, headers, status):
-    for method, path in (("GET", "/v1/study"), ("GET", "/v1/rounds/0/design"), ("POST", "/v1/leave")):
+    for method, path in (
+        ("GET", "/v2/study"),
+        ("GET", "/v2/standing"),
+        ("GET", "/v2/turns/0/mix"),
+        ("PUT", "/v2/turns/0/proposal"),
+        ("POST", "/v2/leave"),
+    ):
         answer = call(base, method, path, site=None, headers=headers)
         assert answer.status_code == status and set(answer.json()) == {"error"}
 
@@ -90,14 +124,20 @@ def test_without_the_right_token_nothing_is_said(base, headers, status):
 @pytest.mark.parametrize(
     "body",
     [
-        b'{"x": [NaN, 0.5]}',
-        b'{"x": [1e999, 0.5]}',
-        b'{"x": [0.5, 2.0]}',
-        b'{"x": [0.5, 0.5], "y": 3.14159}',
-        b'{"x": "0.5"}',
-        b'{"x": []}',
-        b'{"x": [true, null]}',
-        b'{"x": [0.5, 0.5], "reward": Infinity}',
+        b'{"X": [[NaN, 0.5]]}',
+        b'{"X": [[1e999, 0.5]]}',
+        b'{"X": [[0.5, 2.0]]}',
+        b'{"X": [[0.5, 0.5]], "y": 3.14159}',
+        b'{"X": "0.5"}',
+        b'{"X": []}',
+        b'{"X": [[]]}',
+        b'{"X": [0.5, 0.5]}',
+        b'{"X": [[true, null]]}',
+        b'{"X": [[0.5, 0.5]], "reward": Infinity}',
+        b'{"X": [[0.5, 0.5]], "bests": [0.5, 0.5]}',
+        b'{"X": [[0.5, 0.5]], "bests": [[0.5, -0.5]]}',
+        b'{"bests": [[0.5, 0.5]]}',
+        b'{"x": [0.5, 0.5]}',
         b"[]",
         b"{",
         b"\\xff\\x00",
@@ -105,21 +145,23 @@ def test_without_the_right_token_nothing_is_said(base, headers, status):
     ],
 )
 def test_a_message_that_does_not_fit_is_refused_and_not_repeated(base, body):
-    answer = call(base, "PUT", "/v1/rounds/0/proposal", content=body, headers={"Content-Type": "application/json"})
+    answer = call(base, "PUT", "/v2/turns/0/proposal", content=body, headers={"Content-Type": "application/json"})
     assert answer.status_code == 422 and answer.json() == {
         "error": "the message does not have the form that /openapi.json describes."
     }
-    assert call(base, "GET", "/v1/study").json()["missing"] == ["x", "y"]
+    assert call(base, "GET", "/v2/standing").json()["missing"] == ["x", "y"]
 
 
-@pytest.mark.parametrize("path", ["/v1/rounds/-1/design", f"/v1/rounds/{2**70}/design", "/v1/rounds/a%00b/design"])
-def test_a_round_that_is_no_number_of_ours_is_refused(base, path):
+@pytest.mark.parametrize("path", ["/v2/turns/-1/mix", f"/v2/turns/{2**70}/mix", "/v2/turns/a%00b/mix"])
+def test_a_turn_that_is_no_number_of_ours_is_refused(base, path):
     assert call(base, "GET", path).status_code == 422
 
 
-def test_a_round_far_ahead_is_open(base):
-    assert call(base, "GET", "/v1/rounds/999999/design").status_code == 202
-    assert call(base, "GET", "/v1/elsewhere").status_code == 404
+def test_a_turn_far_ahead_is_one_that_nobody_proposed_for(base):
+    assert call(base, "GET", "/v2/turns/999999/mix").json()["reason"] == "not submitted"
+    assert propose(base, "x", 999999).status_code == 204  # the number is the site's own
+    assert call(base, "GET", "/v2/turns/999999/mix").status_code == 202
+    assert call(base, "GET", "/v2/elsewhere").status_code == 404
 
 
 def chunks(size):
@@ -132,7 +174,7 @@ def test_a_message_that_is_too_large_is_not_read(base, is_declared):
     content = b" " * (LARGEST + 1) if is_declared else chunks(100 * LARGEST)
     headers = {"Content-Type": "application/json"}
     try:
-        answer = call(base, "PUT", "/v1/rounds/0/proposal", content=content, headers=headers)
+        answer = call(base, "PUT", "/v2/turns/0/proposal", content=content, headers=headers)
     except (httpx2.WriteError, httpx2.ReadError, httpx2.RemoteProtocolError):
         return  # it hung up on us while we were still talking
     assert answer.status_code in (400, 413)
@@ -144,17 +186,17 @@ def test_joining_needs_an_invitation_and_is_idempotent(engine, serving):
     code, token = door.invite("trial run", "x"), new_secret()
     with serving(engine) as base:
         for _ in range(2):
-            answer = plain.post(f"{base}/v1/join", json={"code": code, "token": token})
+            answer = plain.post(f"{base}/v2/join", json={"code": code, "token": token})
             assert answer.status_code == 200 and answer.json()["site"] == "x"
-        again = plain.post(f"{base}/v1/join", json={"code": code, "token": new_secret()})
+        again = plain.post(f"{base}/v2/join", json={"code": code, "token": new_secret()})
         assert again.status_code == 401 and "was used already" in again.json()["error"]
-        unknown = plain.post(f"{base}/v1/join", json={"code": "guess", "token": token})
+        unknown = plain.post(f"{base}/v2/join", json={"code": "guess", "token": token})
         assert unknown.status_code == 401 and "unknown or too old" in unknown.json()["error"]
         headers = {"Authorization": f"Bearer {token}"}
-        assert plain.get(f"{base}/v1/study", headers=headers).status_code == 200
+        assert plain.get(f"{base}/v2/study", headers=headers).status_code == 200
         door.revoke("trial run", "x")
-        assert plain.get(f"{base}/v1/study", headers=headers).status_code == 401
-        assert plain.post(f"{base}/v1/join", json={"code": code, "token": token}).status_code == 401
+        assert plain.get(f"{base}/v2/study", headers=headers).status_code == 401
+        assert plain.post(f"{base}/v2/join", json={"code": code, "token": token}).status_code == 401
 
 
 def test_an_invitation_gets_old_and_a_new_token_replaces_the_first(engine):
@@ -216,8 +258,15 @@ def test_no_secret_is_in_the_database(engine):
 
 
 def test_the_interface_has_no_place_for_an_outcome(base):
-    schema = plain.get(f"{base}/openapi.json").json()["components"]["schemas"]
-    assert set(schema["ProposalIn"]["properties"]) == {"x", "reward", "best"}
-    assert set(schema["DesignOut"]["properties"]) == {"x", "weights", "leader", "others"}
-    assert schema["ProposalIn"]["additionalProperties"] is False and json.dumps(schema)
+    paths = plain.get(f"{base}/openapi.json").json()["paths"]
+    assert set(paths) == {endpoint.path for endpoint in wire.ENDPOINTS}
+
+    def content(said):
+        return said["content"]["application/json"]["schema"]
+
+    proposal = content(paths[wire.SUBMIT.path]["put"]["requestBody"])
+    mix = content(paths[wire.MIX.path]["get"]["responses"]["200"])
+    assert set(proposal["properties"]) == {"X", "bests", "reward"} and proposal == wire.schema(wire.PROPOSAL)
+    assert set(mix["properties"]) == {"X", "weights", "snapshot", "leader", "others"}
+    assert proposal["additionalProperties"] is False and mix["additionalProperties"] is False
     assert plain.get(f"{base}/healthz").json() == {"status": "well"}

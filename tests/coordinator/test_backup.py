@@ -31,7 +31,8 @@ from cboc.exchange.messages import Proposal
 from ..machine.postgresql import fresh
 
 FROZEN = Path(__file__).parent / "frozen"
-STUDY = Study({"a": (0.0, 1.0), "b": (0.0, 1.0)}, ("x", "y"), 10_000, rule="leader", name="trial run")
+SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
+STUDY = Study(SPACE, ("x", "y"), 10_000, rule="leader", name="trial run", deadline=86400.1)
 TOKENS = {"x": 43 * "x", "y": 43 * "y"}
 
 
@@ -52,15 +53,16 @@ def opened(url):
     engine.dispose()
 
 
-def proposal(site, round):
-    random = np.random.default_rng([round, ord(site)])
-    return Proposal(site, round, tuple(random.random(2)), float(random.normal()) / 3, tuple(random.random(2)))
+def proposal(site, turn):
+    random = np.random.default_rng([turn, ord(site)])
+    X, reward, bests = [random.random(2)], float(random.normal()) / 3, [random.random(2)]
+    return Proposal(site, turn, X, bests, reward)
 
 
 def begin(engine, rounds=3):
     """A study in the middle of a round, an invitation that is out, and somebody who looks."""
     exchange, door = Transactions(engine), Tokens(engine)
-    exchange.create(STUDY, deadline=86400.1)
+    exchange.create(STUDY)
     for site, token in TOKENS.items():
         door.join(door.invite(STUDY.name, site), token)
     for round in range(rounds):
@@ -78,8 +80,8 @@ def contents(engine):
         return {table.name: set(connection.execute(select(table))) for table in metadata.sorted_tables}
 
 
-def designs(engine, rounds=3):
-    return [Transactions(engine).design(STUDY.name, site, round) for round in range(rounds) for site in STUDY.sites]
+def mixes(engine, rounds=3):
+    return [Transactions(engine).mix(STUDY.name, site, turn) for turn in range(rounds) for site in STUDY.sites]
 
 
 def test_a_study_moves_from_any_database_to_any_and_goes_on(url, engine, other, tmp_path):
@@ -88,10 +90,10 @@ def test_a_study_moves_from_any_database_to_any_and_goes_on(url, engine, other, 
     assert counts == {"studies": 1, "sites": 2, "invites": 3, "proposals": 7, "people": 1, "logins": 1}
     assert restore(path, other) == counts
     with opened(other) as moved:
-        assert contents(moved) == contents(engine) and designs(moved) == designs(engine)
+        assert contents(moved) == contents(engine) and mixes(moved) == mixes(engine)
         assert Tokens(moved).who(TOKENS["x"]) == (STUDY.name, "x")
         Transactions(moved).submit(STUDY.name, proposal("x", 3))
-        assert Transactions(moved).state(STUDY.name).round == 4
+        assert Transactions(moved).standing(STUDY.name).round == 4
         assert Tokens(moved).join(code, 43 * "z") == (STUDY.name, "x")
 
 
@@ -120,7 +122,7 @@ def test_what_comes_in_after_a_backup_has_begun_is_not_in_it(url, engine, tmp_pa
     with monkeypatch.context() as patched:
         patched.setattr(files, "_rows", first_a_round_closes)
         backup(url, tmp_path / "monday.cboc")
-    assert Transactions(engine).state(STUDY.name).round == 4
+    assert Transactions(engine).standing(STUDY.name).round == 4
     restore(tmp_path / "monday.cboc", f"sqlite:///{tmp_path / 'other.db'}")
     with opened(f"sqlite:///{tmp_path / 'other.db'}") as moved:
         assert contents(moved) == before
@@ -131,20 +133,20 @@ def test_a_backup_that_is_taken_while_proposals_come_in_is_of_one_moment(url, en
     is_over, failures = threading.Event(), []
 
     def take_part(site):
-        exchange, round = Transactions(engine), 0
+        exchange, turn = Transactions(engine), 0
         try:
             while not is_over.is_set():
-                exchange.submit(STUDY.name, proposal(site, round))
-                while exchange.design(STUDY.name, site, round) is None and not is_over.is_set():
+                exchange.submit(STUDY.name, proposal(site, turn))
+                while exchange.standing(STUDY.name).round == turn and not is_over.is_set():
                     time.sleep(0.002)
-                round += 1
+                turn += 1
         except Exception as failure:
             failures.append(failure)
 
     threads = [threading.Thread(target=take_part, args=(site,)) for site in STUDY.sites]
     for thread in threads:
         thread.start()
-    while Transactions(engine).state(STUDY.name).round < 2:
+    while Transactions(engine).standing(STUDY.name).round < 2:
         time.sleep(0.01)
     counts = [backup(url, tmp_path / f"{k}.cboc")["proposals"] for k in range(3)]
     is_over.set()
@@ -157,7 +159,7 @@ def test_a_backup_that_is_taken_while_proposals_come_in_is_of_one_moment(url, en
             closed = connection.execute(select(studies.c.rounds_closed)).scalar_one()
             assert connection.execute(select(func.count()).select_from(proposals)).scalar_one() == counts[-1]
         assert 2 * closed <= counts[-1] < 2 * closed + 2  # all of the closed rounds, and some of the open one
-        assert designs(moved, closed) == designs(engine, closed)
+        assert mixes(moved, closed) == mixes(engine, closed)
 
 
 def test_a_file_that_was_cut_or_altered_is_refused_and_nothing_of_it_is_taken(url, engine, other, tmp_path):
@@ -240,8 +242,8 @@ def test_an_older_database_is_backed_up_as_it_is_and_restored_as_the_latest(othe
         with moved.connect() as connection:
             assert revision_of(connection) == latest()
         for design in facts["designs"]:
-            found = Transactions(moved, lambda: facts["now"]).design(facts["study"], design["site"], design["round"])
-            assert list(found.x) == design["x"]
+            found = Transactions(moved, lambda: facts["now"]).mix(facts["study"], design["site"], design["round"])
+            assert list(found.X[0]) == design["x"]
 
 
 def test_what_is_there_is_not_overwritten(url, engine, tmp_path):

@@ -19,7 +19,7 @@ import pytest
 from sqlalchemy import func, select
 
 import cboc
-from cboc import Study
+from cboc import Study, Waiting
 from cboc.coordinator.database import metadata, open_database, proposals, studies
 from cboc.coordinator.tokens import Tokens
 from cboc.coordinator.transactions import Transactions
@@ -123,9 +123,9 @@ def test_nothing_is_lost_and_nothing_counts_twice(engine, url, tmp_path, seed):
 def _is_whole(engine):
     """Every proposal once, and every round closed."""
     with engine.connect() as connection:
-        keys = [(row.round, row.site) for row in connection.execute(select(proposals))]
+        keys = [(row.round, row.turn, row.site) for row in connection.execute(select(proposals))]
         closed = connection.execute(select(studies.c.rounds_closed)).scalar_one()
-    assert sorted(keys) == [(round, site) for round in range(ROUNDS) for site in STUDY.sites]
+    assert sorted(keys) == [(round, round, site) for round in range(ROUNDS) for site in STUDY.sites]
     assert closed == ROUNDS
 
 
@@ -149,18 +149,26 @@ def test_a_crash_of_the_database_loses_no_proposal_that_was_acknowledged(mortal)
     acknowledged, is_over, until = [], threading.Event(), time.monotonic() + PATIENCE
 
     def take_part(site):
-        exchange, round = Transactions(engine), 0
+        exchange, turn = Transactions(engine), 0
         while not is_over.is_set():
-            sent = Proposal(site, round, (round / 1000,))
+            sent = Proposal(site, turn, [(turn / 1000,)])
             try:
                 exchange.submit("trial run", sent)
                 acknowledged.append(sent)
-                while exchange.design("trial run", site, round) is None and not is_over.is_set():
-                    time.sleep(0.001)
+                wait_for_a_mix(exchange, site, turn)
             except Exception:  # whatever a database says that is being killed: the site asks again
                 time.sleep(0.01)
             else:
-                round += 1
+                turn += 1
+
+    def wait_for_a_mix(exchange, site, turn):
+        while not is_over.is_set():
+            try:
+                exchange.mix("trial run", site, turn)
+            except Waiting:
+                time.sleep(0.001)
+            else:
+                return
 
     threads = [threading.Thread(target=take_part, args=(site,)) for site in agreed.sites]
     for thread in threads:
@@ -183,6 +191,6 @@ def test_a_crash_of_the_database_loses_no_proposal_that_was_acknowledged(mortal)
         for thread in threads:
             thread.join()
     with engine.connect() as connection:
-        kept = {(row.site, row.round) for row in connection.execute(select(proposals))}
+        kept = {(row.site, row.turn) for row in connection.execute(select(proposals))}
     engine.dispose()
-    assert len(acknowledged) > 20 and {(sent.site, sent.round) for sent in acknowledged} <= kept
+    assert len(acknowledged) > 20 and {(sent.site, sent.turn) for sent in acknowledged} <= kept

@@ -87,7 +87,7 @@ def coordinator(bench):
         assert process.wait(20) == 0, said
     assert "Study 'buffer study' begins with lab-a, lab-b" in said
     lines = [json.loads(line) for line in said.splitlines() if line.startswith("{")]
-    assert {"GET /healthz 200", "POST /v1/join 200"} <= {
+    assert {"GET /healthz 200", "POST /v2/join 200"} <= {
         f"{line.get('method')} {line.get('address')} {line.get('status')}" for line in lines
     }
 
@@ -143,14 +143,14 @@ def test_a_study_by_two_people_and_a_shell(bench, coordinator):
     best = next(csv.DictReader(io.StringIO(bench("best", bench.folder / "lab-a.db", "--format", "csv").stdout)))
     assert best["site"] == "lab-a" and float(best["y"]) < 10.0
     status = {row["what"]: row["is"] for row in json.loads(bench.at("lab-a", "status", "--format", "json").stdout)}
-    assert status["rounds"] == "2 of 2" and status["experiments"] == 4 and "over" in status["to be run"]
+    assert status["turns"] == "2 of 2" and status["experiments"] == 4 and "over" in status["to be run"]
     audit = bench.at("lab-a", "audit")
     assert '{"code": "***", "token": "***"}' in audit.stdout and "none of them has left" in audit.stderr
     assert "BAD" not in bench.at("lab-b", "doctor").stdout
     assert "lab-b: " in bench("advise", bench.folder / "lab-b.db").stdout
     with urllib.request.urlopen(f"{coordinator}/metrics") as page:
         text = page.read().decode()
-    assert "cboc_rounds_closed 2.0" in text and 'address="/v1/rounds/{round}/design"' in text and "lab-a" not in text
+    assert "cboc_rounds_closed 2.0" in text and 'address="/v2/turns/{turn}/mix"' in text and "lab-a" not in text
 
 
 def test_results_by_hand(bench, coordinator):

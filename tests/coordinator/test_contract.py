@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from schemathesis import GenerationMode
 
 from cboc import Study
-from cboc.coordinator.app import LARGEST
 from cboc.coordinator.database import open_database
+from cboc.coordinator.errors import LARGEST
 from cboc.coordinator.rate_limit import RateLimit
 from cboc.coordinator.tokens import Tokens, new_secret
 from cboc.coordinator.transactions import Transactions
@@ -21,7 +21,7 @@ STUDY = Study({"a": (0.0, 1.0), "b": (0.0, 1.0)}, ("x", "y"), 4, name="trial run
 OTHER = Study({"c": (0.0, 1.0)}, ("x", "y"), 4, name="other")
 TOKEN, OTHER_TOKEN = new_secret(), new_secret()
 MANY = 100 * 10**6  # bytes
-MEANT = "/v1/rounds/0/proposal"
+MEANT = "/v2/turns/0/proposal"
 QUICKLY = settings(
     max_examples=20,  # that fit, and as many that do not
     derandomize=True,
@@ -62,7 +62,7 @@ def test_the_schema_is_kept(base, headers, monkeypatch):
                 seen.setdefault(case.operation.path, set()).add(answer.status_code)
 
             keeps_its_word()
-    assert len(seen) == 6 and seen["/v1/rounds/{round}/proposal"] >= ({409, 422} if headers else {401})
+    assert len(seen) == 7 and seen["/v2/turns/{turn}/proposal"] >= ({409, 422} if headers else {401})
 
 
 def operations(base):
@@ -77,17 +77,20 @@ def put(base, body, path=MEANT, token=TOKEN):
 
 def is_untouched(base):
     """It is still there, and has taken nothing in."""
-    return plain.get(f"{base}/v1/study", headers=bearer(TOKEN)).json()["missing"] == ["x", "y"]
+    return plain.get(f"{base}/v2/standing", headers=bearer(TOKEN)).json()["missing"] == ["x", "y"]
 
 
 STRANGE = {
-    b'{"x": [0.5, 0.5], "\\u0000": 1}': 422,
-    b'{"x": [0.5, 0.5], "\\ud800": 1}': 422,
-    b'{"x": [0.5, 0.5], "reward": 1' + 400 * b"0" + b"}": 422,
-    b'{"x": [0.5, 0.5], "reward": 1' + 5000 * b"0" + b"}": 400,
-    b"[" * 10_000 + b"]" * 10_000: 400,
-    b'{"x":' * 10_000 + b"1" + b"}" * 10_000: 400,
-    b'{"x": [0.5]}': 409,
+    b'{"X": [[0.5, 0.5]], "\\u0000": 1}': 422,
+    b'{"X": [[0.5, 0.5]], "\\ud800": 1}': 422,
+    b'{"X": [[0.5, 0.5]], "reward": 1' + 400 * b"0" + b"}": 422,
+    b'{"X": [[0.5, 0.5]], "reward": 1' + 5000 * b"0" + b"}": 422,
+    b"[" * 10_000 + b"]" * 10_000: 422,
+    b'{"X":' * 10_000 + b"1" + b"}" * 10_000: 422,
+    b'{"X": [' + b"[0.5, 0.5], " * 1000 + b"[0.5, 0.5]]}": 422,
+    b'{"X": [[0.5]]}': 409,
+    b'{"X": [[0.5, 0.5], [0.5]]}': 409,
+    b'{"X": [[0.5, 0.5]], "bests": [[0.5]]}': 409,
 }
 
 
@@ -98,21 +101,21 @@ def test_a_strange_message_is_refused(base):
 
 
 def test_only_a_number_is_a_number(base):
-    for body in ({"x": [True, False]}, {"x": ["0.5", "0.5"]}, {"x": [0.5, 0.5], "reward": "1"}):
+    for body in ({"X": [[True, False]]}, {"X": [["0.5", "0.5"]]}, {"X": [[0.5, 0.5]], "reward": "1"}):
         assert put(base, body).status_code == 422
     assert is_untouched(base)
 
 
 def test_of_two_values_for_one_key_the_last_counts(base):
-    assert put(base, b'{"x": [0.1, 0.1], "x": [0.5, 0.5]}').status_code == 204
-    assert put(base, {"x": [0.5, 0.5]}).status_code == 204  # the same again
-    assert put(base, {"x": [0.1, 0.1]}).status_code == 409
+    assert put(base, b'{"X": [[0.1, 0.1]], "X": [[0.5, 0.5]]}').status_code == 204
+    assert put(base, {"X": [[0.5, 0.5]]}).status_code == 204  # the same again
+    assert put(base, {"X": [[0.1, 0.1]]}).status_code == 409
 
 
-def test_a_round_that_is_no_number_of_ours_is_refused(base):
+def test_a_turn_that_is_no_number_of_ours_is_refused(base):
     for number in (2**31, 2**40, 2**70, "0x1", "1e3", "%00", "0%00", "%F0%9F%92%A9"):
-        assert plain.get(f"{base}/v1/rounds/{number}/design", headers=bearer(TOKEN)).status_code == 422
-        assert put(base, {"x": [0.5, 0.5]}, f"/v1/rounds/{number}/proposal").status_code == 422
+        assert plain.get(f"{base}/v2/turns/{number}/mix", headers=bearer(TOKEN)).status_code == 422
+        assert put(base, {"X": [[0.5, 0.5]]}, f"/v2/turns/{number}/proposal").status_code == 422
     assert is_untouched(base)
 
 
@@ -158,7 +161,7 @@ def test_what_turns_out_too_large_is_not_read_to_its_end(base):
 
 def test_a_token_of_10_megabytes_opens_nothing(base):
     assert talk(base, head(token="x" * 10**7)) in (400, 431, None)
-    assert plain.post(f"{base}/v1/join", json={"code": "c", "token": "x" * 10**7}).status_code == 413
+    assert plain.post(f"{base}/v2/join", json={"code": "c", "token": "x" * 10**7}).status_code == 413
     assert is_untouched(base)
 
 
@@ -166,32 +169,32 @@ def test_a_strange_secret_opens_nothing(base):
     for secret in ("\ud800" * 32, "\x00" * 32, "é" * 32, "'; DROP TABLE sites; --" * 2):
         for body in ({"code": secret, "token": new_secret()}, {"code": new_secret(), "token": secret}):
             content = json.dumps(body).encode()
-            answer = plain.post(f"{base}/v1/join", content=content, headers={"Content-Type": "application/json"})
+            answer = plain.post(f"{base}/v2/join", content=content, headers={"Content-Type": "application/json"})
             assert answer.status_code in (401, 422)
         shown = b"Bearer " + secret.encode("utf-8", "surrogatepass").replace(b"\x00", b"\xff")
-        assert plain.get(f"{base}/v1/study", headers={b"Authorization": shown}).status_code == 401
+        assert plain.get(f"{base}/v2/study", headers={b"Authorization": shown}).status_code == 401
     assert is_untouched(base)
 
 
 def test_a_token_speaks_for_its_own_study_only(base):
-    assert plain.get(f"{base}/v1/study", headers=bearer(OTHER_TOKEN)).json()["agreement"]["name"] == "other"
-    assert put(base, {"x": [0.5, 0.5]}, token=OTHER_TOKEN).status_code == 409  # its designs have one coordinate
-    assert put(base, {"x": [0.5]}, token=OTHER_TOKEN).status_code == 204
-    assert plain.post(f"{base}/v1/leave", headers=bearer(OTHER_TOKEN)).status_code == 204
+    assert plain.get(f"{base}/v2/study", headers=bearer(OTHER_TOKEN)).json()["agreement"]["name"] == "other"
+    assert put(base, {"X": [[0.5, 0.5]]}, token=OTHER_TOKEN).status_code == 409  # its designs have one coordinate
+    assert put(base, {"X": [[0.5]]}, token=OTHER_TOKEN).status_code == 204
+    assert plain.post(f"{base}/v2/leave", headers=bearer(OTHER_TOKEN)).status_code == 204
     assert is_untouched(base)
 
 
 def test_an_invitation_that_is_too_old_opens_nothing(base, engine):
     code = Tokens(engine).invite("trial run", "y", lifetime=-1.0)
-    answer = plain.post(f"{base}/v1/join", json={"code": code, "token": new_secret()})
+    answer = plain.post(f"{base}/v2/join", json={"code": code, "token": new_secret()})
     assert answer.status_code == 401 and "too old" in answer.json()["error"]
 
 
 def test_a_token_that_is_taken_is_refused(base, engine):
     code = Tokens(engine).invite("trial run", "y")
-    answer = plain.post(f"{base}/v1/join", json={"code": code, "token": TOKEN})
+    answer = plain.post(f"{base}/v2/join", json={"code": code, "token": TOKEN})
     assert answer.status_code in (401, 409)
-    assert plain.get(f"{base}/v1/study", headers=bearer(TOKEN)).json()["site"] == "x"
+    assert plain.get(f"{base}/v2/study", headers=bearer(TOKEN)).json()["site"] == "x"
 
 
 @pytest.mark.parametrize("away", ["sqlite:////no/such/folder/a.db", "postgresql+psycopg://cboc@127.0.0.1:9/cboc"])
@@ -199,17 +202,17 @@ def test_a_database_that_is_away_is_a_reason_to_ask_again(serving, away):
     """A site repeats what meets a 503, and takes a refusal for the last word."""
     engine = open_database(away)
     with serving(engine) as base:
-        assert plain.get(f"{base}/v1/study", headers=bearer(TOKEN)).status_code == 503
+        assert plain.get(f"{base}/v2/study", headers=bearer(TOKEN)).status_code == 503
     engine.dispose()
 
 
 def test_a_stranger_does_not_fill_the_memory(base):
     for k in range(3):
-        plain.request(f"MADEUP{k}", f"{base}/v1/study")
+        plain.request(f"MADEUP{k}", f"{base}/v2/study")
     assert "MADEUP" not in plain.get(f"{base}/metrics").text
 
 
 def test_who_guesses_does_not_shut_the_others_out(base):
     for _ in range(30):
-        plain.get(f"{base}/v1/study", headers=bearer(new_secret()))
-    assert plain.get(f"{base}/v1/study", headers=bearer(TOKEN)).status_code == 200
+        plain.get(f"{base}/v2/study", headers=bearer(new_secret()))
+    assert plain.get(f"{base}/v2/study", headers=bearer(TOKEN)).status_code == 200

@@ -56,13 +56,13 @@ def ada(base):
         yield client
 
 
-def played(engine, study, rounds, deadline=None, present=0):
+def played(engine, study, rounds, present=0):
     """A study of which some rounds are closed and some sites are in."""
     exchange, rng = Transactions(engine), np.random.default_rng(0)
-    exchange.create(study, deadline)
+    exchange.create(study)
     for round in range(rounds + 1):
         for site in study.sites if round < rounds else study.sites[:present]:
-            exchange.submit(study.name, Proposal(site, round, tuple(rng.random(study.space.dimension))))
+            exchange.submit(study.name, Proposal(site, round, [rng.random(study.space.dimension)]))
     return exchange
 
 
@@ -197,7 +197,7 @@ def test_a_static_file_that_is_not_there_is_a_mistake_of_ours():
 
 def test_the_interface_of_sites_does_not_list_the_pages(base):
     paths = plain.get(f"{base}/openapi.json").json()["paths"]
-    assert paths and all(path.startswith("/v1/") or path == "/healthz" for path in paths)
+    assert paths and all(path.startswith("/v2/") or path == "/healthz" for path in paths)
 
 
 # The studies
@@ -205,7 +205,7 @@ def test_the_interface_of_sites_does_not_list_the_pages(base):
 
 def test_all_studies_at_a_glance(engine, ada):
     assert "no study here yet" in text(ada.get("/"))
-    played(engine, study_of("first"), 2, deadline=7300.0, present=1)
+    played(engine, study_of("first", deadline=7300.0), 2, present=1)
     played(engine, study_of("second", ("a", "b"), 1), 1)
     said = text(ada.get("/"))
     assert "first 2 of 4 1 of 3 y, z in 2 h 1 min" in said
@@ -213,8 +213,8 @@ def test_all_studies_at_a_glance(engine, ada):
 
 
 def test_a_study_page_says_where_it_stands_and_what_was_agreed(engine, ada):
-    study = study_of(quorum=2, graph="ring")
-    exchange = played(engine, study, 2, deadline=7300.0, present=1)
+    study = study_of(quorum=2, graph="ring", deadline=7300.0)
+    exchange = played(engine, study, 2, present=1)
     exchange.leave("trial", "z")
     door = Tokens(engine)
     door.join(door.invite("trial", "x"), new_secret())
@@ -231,7 +231,7 @@ def test_a_page_polls_until_the_study_is_finished(engine, ada):
     exchange = played(engine, study_of(horizon=2), 1)
     assert 'hx-trigger="every 2s"' in ada.get("/study?name=trial").text
     for site in "xyz":
-        exchange.submit("trial", Proposal(site, 1, (0.5, 0.5)))
+        exchange.submit("trial", Proposal(site, 1, [(0.5, 0.5)]))
     page = ada.get("/study?name=trial")
     assert "every" not in page.text and "Round finished 2 of 2 closed" in text(page)
 
@@ -283,7 +283,7 @@ def test_rewards_and_best_designs_stay_where_they_are(engine, ada):
     exchange = Transactions(engine)
     exchange.create(study_of(rule="leader"))
     for k, site in enumerate("xyz"):
-        exchange.submit("trial", Proposal(site, 0, (0.5, 0.5), reward=31.4159 + k, best=(0.271828, 0.271828)))
+        exchange.submit("trial", Proposal(site, 0, [(0.5, 0.5)], [(0.271828, 0.271828)], 31.4159 + k))
     page = ada.get("/study?name=trial").text
     charts = [ada.get(unescape(found)).text for found in re.findall(r'data-chart="([^"]+)"', page)]
     best = 20.0 + 70.0 * 0.271828
@@ -297,23 +297,23 @@ def test_rewards_and_best_designs_stay_where_they_are(engine, ada):
 
 def test_an_overview_follows_the_exchange(engine):
     now = [100.0]
-    study = study_of(budgets={"y": 1}, quorum=2)
+    study = study_of(budgets={"y": 1}, quorum=2, deadline=60.0)
     overview, exchange = Overview(engine, lambda: now[0]), Transactions(engine, lambda: now[0])
-    exchange.create(study, deadline=60.0)
+    exchange.create(study)
     expected = []
     for round in range(3):
-        state, seen = exchange.state("trial"), overview.study("trial")
+        state, seen = exchange.standing("trial"), overview.study("trial")
         assert (seen.closed, seen.missing, seen.closes_at) == (state.round, state.missing, state.closes_at)
         rows = dict.fromkeys(study.sites, (np.nan, np.nan))
         for site in state.missing:
             rows[site] = (0.25 * round, 0.5)
-            exchange.submit("trial", Proposal(site, round, rows[site]))
+            exchange.submit("trial", Proposal(site, round, [rows[site]]))
         expected.append(list(rows.values()))
     assert np.array_equal(overview.designs("trial")[1], expected, equal_nan=True)
     seen = overview.study("trial")
     assert [site.attendance for site in seen.sites] == [Attendance.AWAITED, Attendance.SPENT, Attendance.AWAITED]
     assert [site.attended for site in seen.sites] == [3, 1, 3] and not seen.is_finished
-    exchange.submit("trial", Proposal("x", 3, (0.5, 0.5)))
+    exchange.submit("trial", Proposal("x", 3, [(0.5, 0.5)]))
     now[0] += 61.0
     seen = overview.study("trial")
     assert [site.attendance for site in seen.sites] == [Attendance.IN, Attendance.SPENT, Attendance.LATE]

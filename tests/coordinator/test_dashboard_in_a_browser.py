@@ -38,7 +38,7 @@ def exchange(engine, cheap):  # noqa: ARG001
 def propose(exchange, round, *sites):
     rng = np.random.default_rng(round)
     for site in sites or exchange.study(NAME).sites:
-        exchange.submit(NAME, Proposal(site, round, tuple(rng.random(2))))
+        exchange.submit(NAME, Proposal(site, round, [rng.random(2)]))
 
 
 @pytest.fixture

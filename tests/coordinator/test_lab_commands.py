@@ -1,7 +1,9 @@
 """What a site's commands promise to somebody at a bench, with a real coordinator on a real socket."""
 
 import socket
+import sqlite3
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,14 +11,14 @@ import pytest
 from typer.testing import CliRunner
 
 import cboc
-from cboc import Study
+from cboc import Bayesian, Policy, Study
 from cboc.cli import lab
 from cboc.cli.app import app
 from cboc.coordinator.database import open_database
 from cboc.coordinator.schema import upgrade
 from cboc.coordinator.tokens import Tokens
 from cboc.coordinator.transactions import Transactions
-from cboc.exchange.rest import Rest
+from cboc.exchange.http import Client
 from cboc.site.polling import pause
 from cboc.sitepage.app import create_page
 from cboc.sitepage.session import Session
@@ -43,7 +45,7 @@ def labs(tmp_path, monkeypatch, serving):
     with serving(engine) as url:
         for name in STUDY.sites:
             code = door.invite("buffer study", name)
-            cboc.join(url, code, storage=f"{name}.db", direction="maximise", initial=1)
+            cboc.join(url, code, storage=f"{name}.db", direction="maximise", policy=Policy(initial=1))
         yield url, door
     engine.dispose()
 
@@ -74,7 +76,7 @@ def test_words_after_a_result(labs):
     assert "Nothing was told: no line of bench.csv has an outcome in column y" in call("tell", "bench.csv")
     assert "1 experiment, best so far 0.5. Next: cboc ask." in call("tell", "0.5")
     refused = call("tell", "0.6", "--trial", "0", code=2)
-    assert "was told 0.5 already; 0.6 came now" in refused and "cboc tell 0.6 --trial 0 --again" in refused
+    assert "was told 0.5 already, and now 0.6" in refused and "cboc tell 0.6 --trial 0 --again" in refused
     sheet = Path("bench.csv")
     sheet.write_text(sheet.read_text().replace(",,,", ",0.7,,"))
     refused = call("tell", "bench.csv", code=2)
@@ -91,11 +93,11 @@ def test_words_after_a_result(labs):
         call("ask")
         said = call("tell", "0.1")
     assert "3 experiments, best so far 0.6. The study is over for this site: cboc ask tells the others" in said
-    assert "has finished its 2 of 2 rounds" in call("ask", code=4)
+    assert "has finished its 2 of 2 turns" in call("ask", code=4)
 
 
 def test_waiting_is_quiet_and_ends(labs, monkeypatch):
-    """Three hours of it, on a clock of the test's own: one message now and then, and only where the study stands."""
+    """Three hours of it, on a clock of the test's own: now and then one message, which asks for the mix."""
     assert labs
     x, y = cboc.join(storage="x.db"), cboc.join(storage="y.db")
     x.tell(x.ask(), 1.0)
@@ -105,18 +107,61 @@ def test_waiting_is_quiet_and_ends(labs, monkeypatch):
     def sleep(seconds):
         pauses.append(seconds)
         now[0] += seconds
-        if now[0] > 3 * 3600.0 and y.rounds == 0:
+        if now[0] > 3 * 3600.0 and y.turns == 0:
             y.propose()
 
     monkeypatch.setattr(lab, "time", SimpleNamespace(monotonic=lambda: now[0], sleep=sleep))
     before = len(SiteFile("x.db").sent())
     said = call("ask", "--wait")
     assert said.count("It waits for y") == 1
-    sent = Counter(message.path for message in SiteFile("x.db").sent()[before:])
-    assert sent["/v1/rounds/0/proposal"] == sent["/v1/rounds/0/design"] == 2
-    assert sent["/v1/study"] == len(pauses) + 1 < 300
+    sent = Counter(f"{message.method} {message.path}" for message in SiteFile("x.db").sent()[before:])
+    assert sent == {"PUT /v2/turns/0/proposal": 1, "GET /v2/turns/0/mix": len(pauses) + 1} and len(pauses) < 300
     assert pauses[0] == 0.1 and max(pauses) == 300.0 and pauses == sorted(pauses)
     assert cboc.join(storage="x.db").trials[1].status == "pending"
+
+
+def _waiting_ends_after_one_question(monkeypatch):
+    def sleep(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(lab, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=sleep))
+    call("ask", "--wait", code=130)
+
+
+QUESTIONS = {
+    "ask": lambda _: call("ask", code=3),
+    "ask --wait": _waiting_ends_after_one_question,
+    "page": lambda _: Session("x.db").ask(at_once=True),
+}
+
+
+@pytest.mark.parametrize("how", QUESTIONS)
+def test_a_question_while_others_are_awaited_is_one_message(labs, monkeypatch, how):
+    """It asks for the mix; the proposal was handed in by the first, and is not sent again."""
+    assert labs
+    call("ask")
+    call("tell", "0.5")
+    call("ask", code=3)
+    before = SiteFile("x.db").sent_count()
+    for _ in range(2):
+        QUESTIONS[how](monkeypatch)
+    with closing(sqlite3.connect("x.db")) as connection:
+        sent = connection.execute("SELECT method, path, body FROM sent ORDER BY id").fetchall()
+    assert sent[before - 2][:2] == ("PUT", "/v2/turns/0/proposal")
+    assert sent[before - 1 :] == 3 * [("GET", "/v2/turns/0/mix", b"")]
+
+
+def test_a_strategy_that_was_given_in_python_is_missed_aloud(labs):
+    """It is code, and not in the file: the command line thinks with the default one, and says so once."""
+    assert labs
+    note = "The strategy that was given in Python is not in x.db; this thinks with the default one instead."
+    assert note not in call("ask")
+    own = Policy(Bayesian(), initial=1)
+    assert cboc.join(storage="x.db", policy=own).policy == own
+    assert call("ask").count(note) == 1 and call("status") == ""
+    assert cboc.join(storage="x.db").policy == Policy(initial=1)
+    cboc.join(storage="x.db", policy=Policy(initial=1))
+    assert note not in call("ask")
 
 
 def test_waiting_goes_on_where_another_file_has_proposed(labs, monkeypatch):
@@ -126,12 +171,12 @@ def test_waiting_goes_on_where_another_file_has_proposed(labs, monkeypatch):
     y.tell(y.ask(), 1.0)
     x.propose()
     door.revoke("buffer study", "x")
-    cboc.join(url, door.invite("buffer study", "x"), storage="new.db", direction="maximise", initial=0)
+    cboc.join(url, door.invite("buffer study", "x"), storage="new.db", direction="maximise", policy=Policy(initial=0))
     steps = iter([lambda: y.tell(y.ask(), 1.0), y.propose])
     monkeypatch.setattr(lab, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda _: next(steps)()))
     said = call("ask", "--wait", "--file", "new.db")
-    assert "Is a copy of this site's file in use on another computer? Only one may be." in said
-    assert cboc.join(storage="new.db").trials[0].round == 1
+    assert "round 0 is open with what 'x' proposed for it before." in said
+    assert cboc.join(storage="new.db").trials[0].turn.number == 1
 
 
 def test_pauses_grow_and_have_a_bound():
@@ -143,11 +188,11 @@ def test_the_page_says_that_another_file_has_proposed_as_long_as_it_waits(labs):
     x = cboc.join(storage="x.db")
     x.tell(x.ask(), 1.0)
     x.propose()
-    cboc.join(url, door.invite("buffer study", "x"), storage="new.db", direction="maximise", initial=0)
+    cboc.join(url, door.invite("buffer study", "x"), storage="new.db", direction="maximise", policy=Policy(initial=0))
     bench = Session("new.db")
     for _ in range(3):
         bench.ask(at_once=True)
-        assert "in use on another computer" in bench.news(bench.open()).sentence
+        assert "is open with what 'x' proposed for it before" in bench.news(bench.open()).sentence
     assert create_page("new.db") is not None
 
 
@@ -162,7 +207,7 @@ def test_the_warning_comes_before_the_secrets(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     said = []
     monkeypatch.setattr(lab.notes, "print", lambda text, **_: said.append(text))
-    monkeypatch.setattr(Rest, "_send", lambda *_: said.append("sent"))
+    monkeypatch.setattr(Client, "_request", lambda *_: said.append("sent"))
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

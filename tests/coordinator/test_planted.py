@@ -73,21 +73,21 @@ def test_no_outcome_is_said_or_kept(engine, serving, tmp_path, rule):
     assert len(ys) == len(trials) == 12 and all(0.0 < y < 1.0 for y in ys)
     assert not found(ys, said(proxy)) and not found(ys, kept(engine))
     assert found(ys, b"".join(path.read_bytes() for path in storage.values())) == ys  # in the sites' own files they are
-    designs = {x for trial in trials if trial.round is not None for x in trial.proposed if 0.0 < x < 1.0}
+    designs = {x for trial in trials if trial.turn is not None for x in trial.proposed if 0.0 < x < 1.0}
     assert designs and found(designs, said(proxy)) == found(designs, kept(engine)) == designs  # as designs are here
     assert (b'"reward"' in said(proxy)) == (rule == "leader")
 
 
-@pytest.mark.parametrize("field", ["x", "best", "reward"])
+@pytest.mark.parametrize("field", ["X", "bests", "reward"])
 def test_an_outcome_that_was_planted_is_found(engine, serving, field):
     y, token = 0.1234567890123 / 7, new_secret()
     Transactions(engine).create(study("leader"))
     door = Tokens(engine)
     door.join(door.invite("trial run", "x"), token)
-    body = {"x": [0.5, 0.5], "best": [0.5, 0.5], "reward": 1.0}
-    body[field] = y if field == "reward" else [0.5, y]
+    body = {"X": [[0.5, 0.5]], "bests": [[0.5, 0.5]], "reward": 1.0}
+    body[field] = y if field == "reward" else [[0.5, y]]
     with serving(engine) as url, Proxy(int(url.rpartition(":")[2])) as proxy:
         headers = {"Authorization": f"Bearer {token}"}
-        answer = plain.put(f"{proxy.url}/v1/rounds/0/proposal", json=body, headers=headers)
+        answer = plain.put(f"{proxy.url}/v2/turns/0/proposal", json=body, headers=headers)
         assert answer.status_code == 204
     assert found({y}, said(proxy)) == found({y}, kept(engine)) == {y}

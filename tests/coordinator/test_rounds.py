@@ -1,6 +1,7 @@
 """Any order of calls is legal: two coordinators on one database do what a ledger in memory does, told the same.
 
-The model knows the deadline's one rule: whoever looks at a round after its time closes it, if the quorum is in.
+The ledger knows of no deadline. The test itself keeps its one rule: whoever comes after a round's time closes it, if
+the quorum is in.
 """
 
 from dataclasses import replace
@@ -11,12 +12,13 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule, run_state_machine_as_test
 
-from cboc import CbocError, Fixed, Ledger, Study
+from cboc import CbocError, Fixed, Ledger, Study, Waiting
 from cboc.consensus.matrix import WEIGHT_ONE, is_doubly_stochastic
 from cboc.coordinator.database import transaction
 from cboc.coordinator.store import SqlStore
-from cboc.coordinator.transactions import State, Transactions
-from cboc.exchange.messages import Design, Proposal
+from cboc.coordinator.transactions import Transactions
+from cboc.exchange.messages import Mix, Proposal
+from cboc.exchange.network import Standing
 
 MOST_SITES, HORIZON = 4, 3
 NUMBERS = count()  # a study of its own for every example, all in one database
@@ -29,7 +31,7 @@ MOVES = st.one_of(
     PROPOSE,
     PROPOSE,
     PROPOSE,
-    st.tuples(st.just("propose_for_another_round"), WHICH, WHO, st.sampled_from([-2, -1, 1, 2]), SEED),
+    st.tuples(st.just("propose_for_another_turn"), WHICH, WHO, st.sampled_from([-2, -1, 1, 2]), SEED),
     st.tuples(st.just("repeat"), WHICH, st.integers(0, 99), st.none() | ONE),
     st.tuples(st.just("leave"), WHICH, WHO, st.sampled_from([False, False, False, True])),
     st.tuples(st.just("wait"), WHICH, st.floats(1.0, 15.0)),
@@ -51,6 +53,7 @@ def studies(draw):
         graph=draw(st.sampled_from(["complete", "ring", "star"])),
         budgets={site: draw(st.integers(1, HORIZON)) for site in sites if draw(st.booleans())},
         quorum=draw(st.integers(1, K)),
+        deadline=draw(st.none() | st.just(10.0)),
     )
 
 
@@ -58,6 +61,8 @@ def heard(call, *given):
     """What a call answers, or how it refuses."""
     try:
         return call(*given)
+    except Waiting as waiting:
+        return Waiting, str(waiting), waiting.standing
     except CbocError as refusal:
         return type(refusal), str(refusal)
 
@@ -65,13 +70,13 @@ def heard(call, *given):
 class Rounds(RuleBasedStateMachine):
     engine = None
 
-    @initialize(study=studies(), deadline=st.none() | st.just(10.0))
-    def found(self, study, deadline):
+    @initialize(study=studies())
+    def found(self, study):
         study = replace(study, name=f"study {next(NUMBERS)}")
-        self.now, self.study, self.deadline = 0.0, study, deadline
+        self.now, self.study = 0.0, study
         self.exchanges = [Transactions(self.engine, lambda: self.now) for _ in range(2)]
-        self.exchanges[0].create(study, deadline)
-        self.model, self.began = Ledger(study), None  # when the open round had its first proposal
+        self.exchanges[0].create(study)
+        self.model, self.began = Ledger(replace(study, deadline=None)), None  # when the open round had its first
         self.sent, self.answers = [], {}
 
     @rule(move=MOVES)
@@ -83,9 +88,17 @@ class Rounds(RuleBasedStateMachine):
     def _site(self, number):
         return self.study.sites[number % len(self.study.sites)]
 
+    def _latest(self, who):
+        """The turn of the last proposal of a site, -1 before its first."""
+        entry = self.model.store.latest(self._site(who))
+        return -1 if entry is None else entry.proposal.turn
+
+    def _closes_at(self):
+        return None if self.began is None or self.study.deadline is None else self.began + self.study.deadline
+
     def _is_due(self):
-        present = len(self.model.store.proposals(self.model.current))
-        is_late = self.deadline is not None and self.began is not None and self.now >= self.began + self.deadline
+        present = len(self.model.store.proposals(self.model.round))
+        is_late = self._closes_at() is not None and self.now >= self._closes_at()
         return is_late and present >= self.study.quorum
 
     def _look(self):
@@ -93,60 +106,68 @@ class Rounds(RuleBasedStateMachine):
             self.model.close()
             self.began = None
 
+    def _expected(self, call, *given):
+        """What the model answers or refuses, with the deadline that it does not know."""
+        self._look()
+        answer = heard(call, *given)
+        if isinstance(answer, tuple) and answer[0] is Waiting:
+            return (*answer[:2], replace(answer[2], closes_at=self._closes_at()))
+        return answer
+
     def _submit(self, which, proposal):
-        before = self.model.current
-        expected = heard(self.model.submit, proposal)
+        self._look()
+        before = self.model.round
+        expected = self._expected(self.model.submit, proposal)
         assert heard(self.exchanges[which].submit, self.study.name, proposal) == expected
-        if self.model.current > before:
+        if self.model.round > before:
             self.began = None
         elif self.began is None and self.model.store.proposals(before):
             self.began = self.now
         if expected is None and proposal not in self.sent:
             self.sent.append(proposal)
 
-    def _proposal(self, who, round, seed):
+    def _proposal(self, who, turn, seed):
         x, reward = np.random.default_rng(seed).random(2).tolist()
-        best = (x / 2,) if self.study.shares_best else None
-        return Proposal(self._site(who), round, (x,), reward if self.study.needs_rewards else None, best)
+        bests = [(x / 2,)] if self.study.shares_best else []
+        return Proposal(self._site(who), turn, [(x,)], bests, reward if self.study.needs_rewards else None)
 
     def propose(self, order, many, seed):
         """Some sites, to both coordinators by turns; the round may close under way."""
-        for turn, who in enumerate(order[:many]):
-            self._submit(turn % 2, self._proposal(who, self.model.current, seed + turn))
+        for number, who in enumerate(order[:many]):
+            self._submit(number % 2, self._proposal(who, self._latest(who) + 1, seed + number))
 
-    def propose_for_another_round(self, which, who, ahead, seed):
-        self._submit(which, self._proposal(who, max(0, self.model.current + ahead), seed))
+    def propose_for_another_turn(self, which, who, ahead, seed):
+        self._submit(which, self._proposal(who, max(0, self._latest(who) + 1 + ahead), seed))
 
     def repeat(self, which, number, x):
         """Something that was taken in comes again: the same, or with another design."""
         if self.sent:
             sent = self.sent[number % len(self.sent)]
-            self._submit(which, sent if x is None else replace(sent, x=(x,)))
+            self._submit(which, sent if x is None else replace(sent, X=((x,),)))
 
     def leave(self, which, who, is_meant):
         if not is_meant:  # or most studies would soon be over
             return
-        before = self.model.current
+        before = self.model.round
         self.model.leave(self._site(who))
         self.exchanges[which].leave(self.study.name, self._site(who))
-        self.began = self.began if self.model.current == before else None
+        self.began = self.began if self.model.round == before else None
 
     def wait(self, which, seconds):
         self.now += seconds
-        before, is_due = self.model.current, self._is_due()
+        before, is_due = self.model.round, self._is_due()
         self._look()
-        closes_at = None if self.began is None or self.deadline is None else self.began + self.deadline
-        state = self.exchanges[which].state(self.study.name)
-        assert state == State(self.model.current, tuple(self.model.missing()), closes_at)
-        assert state.round == before + is_due  # a site that is missing blocks nobody beyond the deadline
+        standing = self.exchanges[which].standing(self.study.name)
+        assert standing == Standing(self.model.round, tuple(self.model.missing()), self._closes_at())
+        assert standing.round == before + is_due  # a site that is missing blocks nobody beyond the deadline
 
     def ask(self, which, who, back):
-        self._look()
-        site, round = self._site(who), max(0, self.model.current - back)
-        answer = heard(self.exchanges[which].design, self.study.name, site, round)
-        assert answer == heard(self.model.design, site, round)
-        if isinstance(answer, Design):
-            assert self.answers.setdefault((site, round), answer) == answer  # a closed round never changes
+        site, turn = self._site(who), max(0, self._latest(who) - back)
+        expected = self._expected(self.model.mix, site, turn)
+        answer = heard(self.exchanges[which].mix, self.study.name, site, turn)
+        assert answer == expected
+        if isinstance(answer, Mix):
+            assert self.answers.setdefault((site, turn), answer) == answer  # a closed round never changes
 
     def teardown(self):
         if not hasattr(self, "model"):
@@ -154,18 +175,18 @@ class Rounds(RuleBasedStateMachine):
         self._look()
         K = len(self.study.sites)
         exchange = self.exchanges[0]
-        assert exchange.state(self.study.name).round == self.model.current
-        for round in range(self.model.current):
+        assert exchange.standing(self.study.name).round == self.model.round
+        for round in range(self.model.round):
             W = np.eye(K)  # who was absent keeps to itself
-            for site in self.model.store.proposals(round):
-                W[self.study.index(site)] = exchange.design(self.study.name, site, round).weights
+            for site, proposal in self.model.store.proposals(round).items():
+                W[self.study.index(site)] = exchange.mix(self.study.name, site, proposal.turn).weights
             assert is_doubly_stochastic(self.model.matrix(round))
             assert is_doubly_stochastic(W, tolerance=K / WEIGHT_ONE) and (W.sum(axis=1) == 1.0).all()
         with transaction(self.engine, is_reading=True) as connection:
             store = SqlStore(connection, self.study.name, is_reading=True)
-            kept = [dict(store.proposals(round)) for round in range(self.model.current + 3)]
+            kept = [dict(store.proposals(round)) for round in range(self.model.round + 3)]
         assert sum(map(len, kept)) == len(self.sent)
-        for round in range(self.model.current + 1):
+        for round in range(self.model.round + 1):
             assert kept[round] == self.model.store.proposals(round)
 
 

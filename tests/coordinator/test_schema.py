@@ -12,18 +12,22 @@ import pytest
 from alembic import command
 from alembic.autogenerate import compare_metadata
 from alembic.runtime.migration import MigrationContext
-from sqlalchemy import event, inspect, make_url
+from sqlalchemy import MetaData, event, inspect, make_url, select
 from sqlalchemy.exc import DBAPIError
 
-from cboc import CbocError
+from cboc import CbocError, Study
 from cboc.coordinator import database, schema
+from cboc.coordinator.backup import restore
 from cboc.coordinator.database import metadata, open_database
 from cboc.coordinator.schema import changing, configuration, downgrade, latest, revision_of, revisions, upgrade
+from cboc.coordinator.store import to_bytes
 from cboc.coordinator.tokens import Tokens
 from cboc.coordinator.transactions import Transactions
-from cboc.exchange.messages import Design, Proposal
+from cboc.exchange.messages import Mix, Proposal
+from cboc.exchange.network import Standing
 
 FROZEN = Path(__file__).parent / "frozen"
+COORDINATOR = Path(__file__).parents[1] / "frozen" / "coordinator"  # of cboc 0.1.0, in the middle of a round
 TOGETHER = """
 import sys
 from cboc.coordinator.schema import upgrade
@@ -101,19 +105,128 @@ def test_an_old_study_goes_on(frozen, url, empty):
     upgrade(empty)
     assert revision(empty) == latest() and differences(empty) == []
     exchange, door = Transactions(empty, lambda: facts["now"]), Tokens(empty, lambda: facts["now"])
-    for design in facts["designs"]:
-        found = exchange.design(facts["study"], design["site"], design["round"])
-        others = tuple(map(tuple, design["others"]))
-        assert found == Design(
-            **{**design, "x": tuple(design["x"]), "weights": tuple(design["weights"]), "others": others}
+    for known in facts["designs"]:
+        found = exchange.mix(facts["study"], known["site"], known["round"])
+        assert found == Mix(
+            known["site"],
+            known["round"],
+            [known["x"]],
+            tuple(known["weights"]),
+            known["round"],
+            known["leader"],
+            known["others"],
         )
     assert door.who(facts["token"]) == (facts["study"], "lab-a")
     assert door.join(facts["code"], 43 * "b") == (facts["study"], "lab-b")
-    state = exchange.state(facts["study"])
-    assert (state.round, state.missing) == (3, ("lab-b",)) and state.closes_at == facts["now"] + 3600.0
-    exchange.submit(facts["study"], Proposal("lab-b", 3, (0.25, 0.75), reward=0.5))
-    assert exchange.state(facts["study"]).round == 4
-    assert exchange.design(facts["study"], "lab-b", 3) is not None
+    assert exchange.standing(facts["study"]) == Standing(3, ("lab-b",), facts["now"] + 3600.0)
+    assert exchange.study(facts["study"]).deadline == 3600.0
+    exchange.submit(facts["study"], Proposal("lab-b", 3, [(0.25, 0.75)], reward=0.5))
+    assert exchange.standing(facts["study"]).round == 4
+    assert exchange.mix(facts["study"], "lab-b", 3).snapshot == 3
+
+
+def rows(engine):
+    """Everything that the tables hold, as they are now: by table, in no order, columns by their names."""
+    found = MetaData()
+    found.reflect(engine)
+    with engine.connect() as connection:
+        return {
+            table.name: sorted((sorted(row.items()) for row in connection.execute(select(table)).mappings()), key=str)
+            for table in found.sorted_tables
+        }
+
+
+def of(rows, table):
+    return [dict(row) for row in rows[table]]
+
+
+def test_from_0_1_0_the_deadline_is_agreed_on_and_proposals_have_turns(url, empty):
+    thaw(COORDINATOR, url)
+    before = rows(empty)
+    (was,) = of(before, "studies")
+    assert revision(empty) == "0002" and was["deadline"] == 3600.0 and "deadline" not in json.loads(was["agreement"])
+    upgrade(empty)
+    assert revision(empty) == latest() and differences(empty) == []
+    after = rows(empty)
+    (study,) = of(after, "studies")
+    agreed = Study.from_agreement(json.loads(study["agreement"]))
+    assert agreed.deadline == 3600.0 and agreed.canonical == study["agreement"] and "deadline" not in study
+    assert agreed.agreement() == json.loads(was["agreement"]) | {
+        "deadline": 3600.0,
+        "pace": "rounds",
+        "objectives": ["y"],
+    }
+    assert (study["rounds_closed"], study["opened_at"]) == (was["rounds_closed"], was["opened_at"])
+    kept = {(row["site"], row["turn"]): row for row in of(after, "proposals")}
+    assert len(kept) == len(before["proposals"]) == 8
+    for row in of(before, "proposals"):
+        assert kept[row["site"], row["round"]] == {
+            "study": row["study"],
+            "site": row["site"],
+            "turn": row["round"],
+            "round": row["round"],
+            "designs": 1,
+            "X": row["x"],
+            "bests": row["best"] or b"",
+            "reward": row["reward"],
+        }
+    for table in ("sites", "invites", "people", "logins"):
+        assert after[table] == before[table]
+
+
+def test_a_study_of_0_1_0_stands_where_it_stood(url, empty):
+    thaw(COORDINATOR, url)
+    upgrade(empty)
+    exchange = Transactions(empty)
+    study, (opened_at,) = exchange.study("frozen"), (row["opened_at"] for row in of(rows(empty), "studies"))
+    assert exchange.standing("frozen") == Standing(2, ("lab-c",), opened_at + 3600.0)
+    known = json.loads(COORDINATOR.with_name("expected.json").read_text())
+    answered = [row for site in study.sites for row in known[site] if row.get("round") in (0, 1)]
+    assert len(answered) == 6
+    for row in answered:
+        mix = exchange.mix("frozen", row["site"], row["round"])
+        assert list(mix.weights) == row["weights"]
+        assert study.space.project(mix.array[0]).tolist() == row["agreed"]
+
+
+def test_down_to_0_1_0_and_up_again_gives_the_same_rows(url, empty):
+    thaw(COORDINATOR, url)
+    before = rows(empty)
+    upgrade(empty)
+    after = rows(empty)
+    downgrade(empty, "0002")
+    assert rows(empty) == before and revision(empty) == "0002"
+    upgrade(empty)
+    assert rows(empty) == after and differences(empty) == []
+
+
+def test_a_backup_of_0_1_0_gives_the_same_rows_as_the_database_itself(url, empty, tmp_path):
+    restore(COORDINATOR.with_name("backup.json"), url)
+    other = open_database(f"sqlite:///{tmp_path / 'other.db'}")
+    thaw(COORDINATOR, f"sqlite:///{tmp_path / 'other.db'}")
+    upgrade(other)
+    assert rows(empty) == rows(other)
+    other.dispose()
+
+
+def test_what_the_tables_of_before_cannot_hold_is_left_out(empty):
+    """Designs after the first, best designs after the first; a turn, which was the round."""
+    upgrade(empty)
+    study = Study({"a": (0.0, 1.0), "b": (0.0, 1.0)}, ("x", "y"), 4, name="plates", quorum=1, deadline=60.0)
+    now = [1000.0]
+    exchange = Transactions(empty, lambda: now[0])
+    exchange.create(study)
+    exchange.submit("plates", Proposal("x", 0, [(0.25, 0.5), (0.75, 1.0)], [(0.125, 0.0), (1.0, 1.0)]))
+    now[0] += 61.0
+    exchange.submit("plates", Proposal("y", 0, [(0.5, 0.5)]))  # too late for round 0
+    exchange.submit("plates", Proposal("x", 1, [(0.5, 0.0)]))
+    downgrade(empty, "0002")
+    kept = {(row["round"], row["site"]): row for row in of(rows(empty), "proposals")}
+    assert set(kept) == {(0, "x"), (1, "x"), (1, "y")}
+    assert kept[0, "x"]["x"] == to_bytes([(0.25, 0.5)]) and kept[0, "x"]["best"] == to_bytes([(0.125, 0.0)])
+    assert kept[1, "y"]["x"] == to_bytes([(0.5, 0.5)]) and kept[1, "y"]["best"] is None
+    (row,) = of(rows(empty), "studies")
+    assert row["deadline"] == 60.0 and (row["rounds_closed"], row["opened_at"]) == (2, None)
 
 
 def test_several_that_start_at_once_find_it_done(url, empty):

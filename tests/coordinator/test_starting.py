@@ -106,21 +106,24 @@ def test_a_deadline_is_of_this_world(deadline):
 
 
 @pytest.mark.parametrize("deadline", [0.0, -1.0, float("nan"), float("inf"), 3651 * 86400.0])
-def test_an_exchange_takes_no_other(deadline):
+def test_a_study_takes_no_other(deadline):
+    with pytest.raises(CbocError, match="a deadline is above 0 and at most"):
+        Study({"a": (0.0, 1.0)}, ("x",), 2, deadline=deadline)
+
+
+def test_the_deadline_of_a_study_that_has_begun_does_not_change(monkeypatch):
+    monkeypatch.setattr(coordinator, "_run", lambda *_: None)
+    call("serve", "study.toml", code=0)
+    Path("study.toml").write_text(STUDY.replace("36 h", "48 h"))
+    assert "other terms: deadline is 172800 here and 129600 there. Terms do not change" in call("serve", "study.toml")
     engine = open_database("sqlite:///coordinator.db")
-    upgrade(engine)
-    exchange, study = Transactions(engine), Study({"a": (0.0, 1.0)}, ("x",), 2, name="trial run")
-    with pytest.raises(CbocError, match="a deadline is above 0 and at most"):
-        exchange.create(study, deadline)
-    exchange.create(study, 3650 * 86400.0)
-    with pytest.raises(CbocError, match="a deadline is above 0 and at most"):
-        exchange.allow("trial run", deadline)
+    assert Transactions(engine).study("buffer study").deadline == 129_600.0
     engine.dispose()
 
 
 def test_the_longest_deadline_is_ten_years():
     Path("study.toml").write_text(STUDY.replace("36 h", "3650 d"))
-    assert read_terms("study.toml").deadline == seconds("3650 d") == 315_360_000.0
+    assert read_terms("study.toml").study.deadline == seconds("3650 d") == 315_360_000.0
 
 
 @pytest.mark.parametrize("wrong", ["x = " + "[" * 5000 + "]" * 5000, "x = " + "9" * 5000])
@@ -205,8 +208,8 @@ def test_the_log_says_what_is_wrong_with_the_database(serving, caplog):
     caplog.set_level(logging.ERROR, logger="cboc.coordinator")
     with serving(engine) as url:
         token = {"Authorization": f"Bearer {'t' * 43}"}
-        httpx2.post(f"{url}/v1/join", json={"code": code, "token": "t" * 43})
-        assert httpx2.put(f"{url}/v1/rounds/0/proposal", json={"x": [0.123456789]}, headers=token).status_code == 503
+        httpx2.post(f"{url}/v2/join", json={"code": code, "token": "t" * 43})
+        assert httpx2.put(f"{url}/v2/turns/0/proposal", json={"X": [[0.123456789]]}, headers=token).status_code == 503
     engine.dispose()
     *_, line = [Lines().format(record) for record in caplog.records if record.name == "cboc.coordinator"]
     assert json.loads(line)["code"] == "SQLITE_ERROR" and "0.123" not in line

@@ -4,17 +4,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from sqlalchemy import inspect, select
 
-from cboc import CbocError, Ledger, Study
+from cboc import CbocError, Ledger, Study, Waiting
 from cboc.consensus.rules import Fixed
-from cboc.coordinator.database import metadata, open_database, proposals
-from cboc.coordinator.store import SqlStore, from_bytes, to_bytes
+from cboc.coordinator.database import metadata, open_database, proposals, studies
+from cboc.coordinator.store import SqlStore
 from cboc.coordinator.transactions import Transactions
-from cboc.exchange.ledger import RoundClosed
 from cboc.exchange.messages import Proposal
+from cboc.exchange.network import NotSubmitted, Standing
 
 SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
 SITES = ("x", "y", "z")
@@ -31,31 +29,33 @@ class Clock:
         return self.now
 
 
-def propose(exchange, site, round=0, x=(0.5, 0.5), **more):
-    exchange.submit("trial run", Proposal(site, round, x, **more))
+def propose(exchange, site, turn=0, x=(0.5, 0.5), **more):
+    exchange.submit("trial run", Proposal(site, turn, [x], **more))
 
 
-@settings(max_examples=20, deadline=None)
-@given(st.lists(st.floats(0.0, 1.0), min_size=1, max_size=6))
-def test_a_design_comes_back_to_the_last_bit(x):
-    sent = Proposal("x", 0, tuple(x)).x
-    assert from_bytes(to_bytes(sent)) == sent and len(to_bytes(sent)) == 8 * len(sent)
+def is_open(exchange, site, turn):
+    """Has the site to wait for its answer?"""
+    try:
+        exchange.mix("trial run", site, turn)
+    except Waiting:
+        return True
+    return False
 
 
 @pytest.mark.parametrize("rule", ["uniform", "leader", Fixed(np.full((3, 3), 1 / 3))])
-def test_designs_are_those_of_a_ledger_in_memory_whoever_answers(engine, rule):
+def test_mixes_are_those_of_a_ledger_in_memory_whoever_answers(engine, rule):
     """A new coordinator for every message: nothing is kept in a process that is not in the database."""
     agreed, random = study(rule=rule), np.random.default_rng(0)
     Transactions(engine).create(agreed)
     ledger = Ledger(agreed)
-    for round in range(4):
+    for turn in range(4):
         for k in random.permutation(3):
             reward = float(random.random()) if agreed.needs_rewards else None
-            sent = Proposal(SITES[k], round, tuple(random.random(2)), reward, tuple(random.random(2)))
+            sent = Proposal(SITES[k], turn, [random.random(2)], [random.random(2)], reward)
             ledger.submit(sent)
             Transactions(engine).submit("trial run", sent)
         for site in SITES:
-            assert Transactions(engine).design("trial run", site, round) == ledger.design(site, round)
+            assert Transactions(engine).mix("trial run", site, turn) == ledger.mix(site, turn)
     assert Transactions(engine).study("trial run").digest == agreed.digest
 
 
@@ -63,31 +63,55 @@ def test_a_message_that_is_refused_leaves_nothing_behind(engine):
     exchange = Transactions(engine)
     exchange.create(study())
     propose(exchange, "x")
-    for wrong in (Proposal("x", 0, (0.1, 0.1)), Proposal("y", 3, (0.1, 0.1)), Proposal("y", 0, (0.1, 0.1, 0.1))):
+    for wrong in (
+        Proposal("x", 0, [(0.1, 0.1)]),
+        Proposal("x", 1, [(0.1, 0.1)]),
+        Proposal("y", 0, [(0.1, 0.1, 0.1)]),
+    ):
         with pytest.raises(CbocError):
             exchange.submit("trial run", wrong)
     with engine.connect() as connection:
         assert [row.site for row in connection.execute(select(proposals))] == ["x"]
     propose(exchange, "x")  # the same again is fine
-    assert exchange.state("trial run").missing == ("y", "z")
+    assert exchange.standing("trial run").missing == ("y", "z")
 
 
 def test_a_deadline_closes_a_round_with_a_quorum_and_not_without(engine):
     clock = Clock()
     exchange = Transactions(engine, clock)
-    exchange.create(study(quorum=2), deadline=60.0)
-    assert exchange.state("trial run").closes_at is None  # nobody has begun
+    exchange.create(study(quorum=2, deadline=60.0))
+    assert exchange.standing("trial run").closes_at is None  # nobody has begun
     propose(exchange, "x")
-    assert exchange.state("trial run").closes_at == 1060.0
+    assert exchange.standing("trial run").closes_at == 1060.0
     clock.now += 61.0
-    assert exchange.design("trial run", "x", 0) is None  # one is no quorum
+    assert is_open(exchange, "x", 0)  # one is no quorum
     propose(exchange, "y", x=(0.7, 0.3))
-    design = exchange.design("trial run", "x", 0)
-    assert design.weights[2] == 0.0 and exchange.state("trial run").round == 1
-    with pytest.raises(RoundClosed) as late:
-        propose(exchange, "z")
-    assert late.value.current == 1
-    assert exchange.state("trial run").closes_at is None  # the new round's clock has not started
+    assert exchange.mix("trial run", "x", 0).weights[2] == 0.0
+    assert exchange.standing("trial run") == Standing(1, SITES)  # the new round's clock has not started
+    propose(exchange, "z")
+    assert exchange.standing("trial run") == Standing(1, ("x", "y"), 1121.0)  # who was late is in the next round
+
+
+def test_the_deadline_is_part_of_what_was_agreed(engine):
+    agreed = study(deadline=60.0)
+    Transactions(engine).create(agreed)
+    found = Transactions(engine).study("trial run")
+    assert found.deadline == 60.0 and found.digest == agreed.digest != study().digest
+    with engine.connect() as connection:
+        assert connection.execute(select(studies.c.agreement)).scalar_one() == agreed.canonical
+
+
+def test_a_question_that_is_refused_does_not_open_a_round_again(engine):
+    """Who asks closes a round that is due, whatever becomes of the question."""
+    clock = Clock()
+    exchange = Transactions(engine, clock)
+    exchange.create(study(deadline=60.0))
+    propose(exchange, "x")
+    clock.now += 61.0
+    with pytest.raises(NotSubmitted):
+        exchange.mix("trial run", "y", 0)
+    clock.now = 1000.0  # as if no time had passed
+    assert exchange.standing("trial run").round == 1
 
 
 def test_who_leaves_is_not_waited_for(engine):
@@ -96,7 +120,7 @@ def test_who_leaves_is_not_waited_for(engine):
     propose(exchange, "x")
     propose(exchange, "y")
     exchange.leave("trial run", "z")
-    assert exchange.design("trial run", "x", 0) is not None
+    assert not is_open(exchange, "x", 0)
     with pytest.raises(CbocError, match="has left"):
         propose(exchange, "z", 1)
 
@@ -111,9 +135,9 @@ def test_a_round_closes_exactly_once_however_many_come_at_once(engine, workers):
     def take_part(k):
         exchange = Transactions(engine)
         try:
-            for round in range(10):
-                propose(exchange, names[k], round, (k / 16, round / 16))
-                while exchange.design("trial run", names[k], round) is None:
+            for turn in range(10):
+                propose(exchange, names[k], turn, (k / 16, turn / 16))
+                while is_open(exchange, names[k], turn):
                     pass
         except Exception as failure:
             failures.append(failure)
@@ -123,7 +147,7 @@ def test_a_round_closes_exactly_once_however_many_come_at_once(engine, workers):
         thread.start()
     for thread in threads:
         thread.join()
-    assert not failures and Transactions(engine).state("trial run").round == 10
+    assert not failures and Transactions(engine).standing("trial run").round == 10
     with engine.connect() as connection:
         assert len(connection.execute(select(proposals)).all()) == 10 * workers
 
@@ -155,9 +179,7 @@ def test_mistakes_get_one_sentence(engine):
     with pytest.raises(CbocError, match="there is a study 'trial run' here already"):
         exchange.create(replace(study(), horizon=9))
     with pytest.raises(CbocError, match="there is no study 'other' here"):
-        exchange.design("other", "x", 0)
-    with pytest.raises(CbocError, match="a deadline is above 0 and at most 315360000 seconds; this is 0"):
-        exchange.create(study(name="late"), deadline=0.0)
+        exchange.mix("other", "x", 0)
     for url in ("lab-b.db", "postgresql+psycopg://u:secret@h:notaport/db", "mysql://u:secret@h/db", "x://secret:p@h"):
         with pytest.raises(CbocError, match="a database is sqlite:///FILE.db or postgresql.* is neither") as refusal:
             open_database(url)
@@ -167,10 +189,10 @@ def test_mistakes_get_one_sentence(engine):
 def test_no_column_is_for_an_outcome(engine):
     columns = {table: {c["name"] for c in inspect(engine).get_columns(table)} for table in metadata.tables}
     assert columns == {
-        "studies": {"study", "agreement", "rounds_closed", "deadline", "opened_at"},
+        "studies": {"study", "agreement", "rounds_closed", "opened_at"},
         "sites": {"study", "site", "has_left", "token"},
         "invites": {"code", "study", "site", "expires_at", "token"},
-        "proposals": {"study", "round", "site", "x", "best", "reward"},
+        "proposals": {"study", "site", "turn", "round", "designs", "X", "bests", "reward"},
         "people": {"person", "password"},
         "logins": {"cookie", "person", "expires_at"},
     }
@@ -182,8 +204,8 @@ def test_without_the_lock_a_round_stays_open_for_ever(postgres_engine, monkeypat
     both_are_in = threading.Barrier(2)
     add, init = SqlStore.add, SqlStore.__init__
 
-    def slowly(store, proposal):
-        add(store, proposal)
+    def slowly(store, *given):
+        add(store, *given)
         with suppress(threading.BrokenBarrierError):  # with the lock the second is not let in, and the first goes on
             both_are_in.wait(timeout=1.0)
 
@@ -196,5 +218,5 @@ def test_without_the_lock_a_round_stays_open_for_ever(postgres_engine, monkeypat
         thread.start()
     for thread in threads:
         thread.join()
-    state = Transactions(postgres_engine).state("trial run")
+    state = Transactions(postgres_engine).standing("trial run")
     assert (state.round, state.missing) == ((1, ("x", "y")) if is_locked else (0, ()))

@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import cboc
+from cboc import Policy
 from cboc.cli.app import app
 from cboc.coordinator.database import open_database
 from cboc.coordinator.schema import upgrade
@@ -37,7 +38,7 @@ while test -e "$1/hold"; do sleep 0.05; done
 awk -v x="$2" 'BEGIN { if (x > 0.8) exit 3; printf "%.17g", x * (1 - x) }'
 """
 PATIENCE = 60.0  # seconds
-SETTINGS = {"direction": "maximise", "initial": 4, "seed": 3}
+SETTINGS = {"direction": "maximise", "policy": Policy(initial=4, seed=3)}
 
 
 @pytest.fixture
@@ -83,7 +84,7 @@ def test_a_worker_that_is_stopped_and_killed_goes_on_as_if_nothing_had_happened(
     assert code == 130 and said.startswith("Stopped; the same command goes on")
     assert interrupted(plant, signal.SIGKILL) == (-signal.SIGKILL, "")
     said = work().splitlines()
-    assert said[0].startswith("Trial 2, 3 of 7 (x ") and "plant' has finished its 3 of 3 rounds" in said[-1]
+    assert said[0].startswith("Trial 2, 3 of 7 (x ") and "plant' has finished its 3 of 3 turns" in said[-1]
     assert len(said) == 6 and work().splitlines() == said[-1:]  # once more: there is nothing left to do
     ran = (plant / "log").read_text().splitlines()
     assert len(ran) == 9 and ran[2] == ran[3] == ran[4] and len(set(ran)) == 7
@@ -120,6 +121,6 @@ def test_a_mistake_is_one_sentence_before_anything_is_asked_for(plant, old, new,
 
 def test_any_other_source_works_as_well(plant):
     (plant / "study.toml").write_text(STUDY[: STUDY.index("[site.program]")] + 'experiment = "lab.py:measure"\n')
-    (plant / "lab.py").write_text("def measure(design): return design['x'], 0.1\n")
+    (plant / "lab.py").write_text("import cboc\ndef measure(design): return cboc.Measurement(design['x'], 0.1)\n")
     assert "best so far" in work("--most", "1")
     assert SiteFile("site.db").trials()[0].sem == 0.1

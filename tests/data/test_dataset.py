@@ -1,3 +1,4 @@
+import json
 import math
 import sys
 
@@ -8,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cboc.data.dataset import Dataset
+from cboc.data.measurement import Measurement
 from cboc.errors import CbocError
 from cboc.space.parameters import Choice, Float, Int
 from cboc.space.space import Space
@@ -55,9 +57,28 @@ def test_arrays_are_copies_and_read_only():
 
 def test_growing_makes_a_new_value():
     empty = Dataset.empty(2, "minimise")
-    data = empty.with_point([0.1, 0.2], 3).with_point([0.3, 0.4], (5, 0.25)).with_failure([1, 1])
+    data = empty.with_point([0.1, 0.2], 3).with_point([0.3, 0.4], Measurement(5, 0.25)).with_failure([1, 1])
     assert (len(empty), len(data), data.dimension, data.direction) == (0, 2, 2, "minimise")
     assert data == Dataset([[0.1, 0.2], [0.3, 0.4]], [3, 5], [math.nan, 0.25], [[1, 1]], direction="minimise")
+
+
+def test_a_pair_is_not_a_measurement():
+    with pytest.raises(CbocError, match=r"a measurement's mean is a finite number; this is \(5, 0.25\)"):
+        Dataset.empty(2).with_point([0.1, 0.2], (5, 0.25))
+
+
+def test_outcomes_are_columns_by_objective():
+    data = measured()
+    assert data.Y.shape == data.sems.shape == (len(data), 1)
+    np.testing.assert_array_equal(data.Y[:, 0], data.y)
+    np.testing.assert_array_equal(data.sems[:, 0], data.sem)
+
+
+def test_as_plain_data_it_goes_there_and_back():
+    for data in (measured(), Dataset.empty(4, "minimise")):
+        plain = json.loads(json.dumps(data.to_dict(), allow_nan=False))
+        assert Dataset.from_dict(plain, 4, "minimise") == data
+    assert Dataset.from_dict({}, 4, "minimise") == Dataset.empty(4, "minimise")
 
 
 def test_adding_is_concatenation():

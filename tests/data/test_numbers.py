@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cboc import CbocError, Ledger, Site, Space, Study
+from cboc import CbocError, Ledger, Measurement, Policy, Site, Space, Study
 from cboc.data.dataset import Dataset
 from cboc.data.numbers import GROUPED, have_decimal_commas, pointed, read_number
 from cboc.site import worksheet
@@ -53,7 +53,9 @@ def test_a_file_shows_how_it_writes_decimals():
 
 
 def site():
-    site = Site(Study(SPACE, ["x"], 3), "x", Ledger(Study(SPACE, ["x"], 3)), direction="maximise", initial=3)
+    site = Site(
+        Study(SPACE, ["x"], 3), "x", Ledger(Study(SPACE, ["x"], 3)), direction="maximise", policy=Policy(initial=3)
+    )
     site.ask()
     return site
 
@@ -76,7 +78,7 @@ def test_the_page_and_the_sheet_and_the_data_refuse_it_alike(text, tmp_path):
 def test_in_a_sheet_that_shows_decimal_commas_it_is_one(tmp_path):
     sheet = tmp_path / "sheet.csv"
     sheet.write_text("trial;a;y\n0;5,5;1,234\n")
-    assert [entry.y for entry in worksheet.read(sheet, SPACE)] == [1.234]
+    assert [entry.measured for entry in worksheet.read(sheet, SPACE)] == [Measurement(1.234)]
     sheet.write_text("a;y\n5;1,234\n6;0,5\n")
     assert Dataset.from_csv(sheet, SPACE, direction="maximise").y.tolist() == [1.234, 0.5]
 

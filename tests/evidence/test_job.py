@@ -4,7 +4,7 @@ import pytest
 from cboc.errors import CbocError
 from cboc.evidence.job import Job, Row, measure, work
 from cboc.evidence.scenario import Kind, Scenario, Trouble
-from cboc.strategy.bayesian import default
+from cboc.strategy.bayesian import Bayesian
 
 METHODS = (
     "individual",
@@ -34,17 +34,17 @@ def test_every_method_gives_the_same_row_again(method):
 
 
 def test_every_method_starts_from_the_same_designs_and_problems():
-    one, other = SMALL.case(3, default()), SMALL.case(3, default())
+    one, other = SMALL.case(3, Bayesian()), SMALL.case(3, Bayesian())
     assert all(a == b for a, b in zip(one.initial, other.initial, strict=True))
     assert len({data.X.tobytes() for data in one.initial}) == 3  # each site has its own designs
-    assert one.initial[0] != SMALL.case(4, default()).initial[0]
+    assert one.initial[0] != SMALL.case(4, Bayesian()).initial[0]
     assert all(len(data) == 10 for data in one.initial)  # 5 D
 
 
 def test_the_course_of_a_known_run():
     """One site, |x| like: the Gap goes from the first best to the optimum, the regret adds up what was missed."""
     scenario = Scenario("levy-2", 1, Kind.SAME, rounds=2)
-    case = scenario.case(0, default())
+    case = scenario.case(0, Bayesian())
     site = case.problems[0]
     best, optimum = case.initial[0].best.y, site.optimum
     perfect = site.space.to_unit({"x1": 1.0, "x2": 1.0})
@@ -58,19 +58,19 @@ def test_the_course_of_a_known_run():
 def test_noise_does_not_count_as_progress():
     """The Gap is judged by the truth at the design that measured best, so luck in measuring is no gain."""
     quiet, noisy = (Scenario("levy-2", 1, Kind.SAME, noise=noise, rounds=3) for noise in (0.0, 1.0))
-    case = noisy.case(0, default())
+    case = noisy.case(0, Bayesian())
     truth = case.problems[0].values(case.initial[0].X)
     assert not np.allclose(truth, case.initial[0].y)
     again = np.repeat(case.initial[0].best.x[None, None], 3, axis=1)
     curve = measure(Job(noisy, "default", "random", 0), case, again).curve
     assert len(set(curve)) == 1
-    assert np.allclose(quiet.case(0, default()).initial[0].y, truth)
+    assert np.allclose(quiet.case(0, Bayesian()).initial[0].y, truth)
 
 
 def test_with_noise_the_way_is_that_from_the_median_to_the_optimum():
     """One that began at the optimum by luck, and then measured something worse as better, is not infinitely worse."""
     noisy = Scenario("levy-2", 1, Kind.SAME, noise=1.0, rounds=1)
-    case = noisy.case(0, default())
+    case = noisy.case(0, Bayesian())
     site, best = case.problems[0], case.initial[0].best.x
     row = measure(Job(noisy, "default", "random", 0), case, best[None, None])
     missed = float(site.values(best[None])[0] - site.optimum) / site.depth
@@ -89,7 +89,7 @@ def test_placebos_hear_other_voices():
     from cboc.evidence.methods.consensus import Consensus
     from cboc.evidence.methods.controls import centre
 
-    case = SMALL.case(5, default())
+    case = SMALL.case(5, Bayesian())
     alone, mixed = Consensus("identity")(case), centre(case)
     assert np.allclose(mixed[:, 0], alone[:, 0] / 3 + 0.5 * 2 / 3, atol=1e-8)
 
@@ -97,7 +97,7 @@ def test_placebos_hear_other_voices():
 def test_strangers_know_nothing_of_the_problem():
     from cboc.evidence.methods.controls import unrelated_run
 
-    case = Scenario("levy-2", 3, Kind.SAME, is_displaced=True).case(5, default())
+    case = Scenario("levy-2", 3, Kind.SAME, is_displaced=True).case(5, Bayesian())
     other = unrelated_run(case)
     assert other.sites == case.sites and other.seed != case.seed
     assert other.problems[0].name.startswith("displaced levy-2")
@@ -119,7 +119,7 @@ def test_random_search_does_not_know_where_the_optimum_is():
     from cboc.evidence.methods.controls import random_search
 
     scenario = Scenario("levy-4", 3, Kind.SAME, is_displaced=True)
-    case = scenario.case(0, default())
+    case = scenario.case(0, Bayesian())
     low, high = case.problems[0].box
     optimum = (case.problems[0].optimisers[0] - low) / (high - low)
     designs = random_search(case)
@@ -137,7 +137,7 @@ def test_random_search_does_not_know_where_the_optimum_is():
 @pytest.mark.parametrize("method", ["individual", "cboc", "cboc-l"])
 def test_who_is_absent_stays_where_it_was_and_the_others_go_on(method, trouble, rounds):
     job = Job(Scenario("levy-2", 3, rounds=8 if trouble == Trouble.LATE else 6, trouble=trouble), "default", method, 3)
-    case = job.scenario.case(3, default())
+    case = job.scenario.case(3, Bayesian())
     absent = ~case.attendance
     assert set(np.flatnonzero(absent[1]).tolist()) == rounds and not absent[[0, 2]].any()
     row = Row.from_json(work(job)[0])
@@ -149,7 +149,7 @@ def test_who_is_absent_stays_where_it_was_and_the_others_go_on(method, trouble, 
 
 def test_failures_give_no_result_and_are_the_same_for_every_method():
     scenario = Scenario("levy-2", 3, rounds=6, trouble=Trouble.FAILURES)
-    case = scenario.case(3, default())
+    case = scenario.case(3, Bayesian())
     X = np.random.default_rng(0).random((2000, 2))
     failed = np.array([np.isnan(case.experiment(0, x)) for x in X])
     assert 0.17 < failed.mean() < 0.23

@@ -70,7 +70,9 @@ def test_the_readme_counts_as_the_evidence_does(summary):
     for name, rows in TABLED.items():
         finals, areas = (above([getattr(cell, of) for cell in cells(summary, rows)]) for of in ("gain", "area_gain"))
         said = re.search(
-            rf"{name} rows: final Gap above working alone in (\d+) of 13, area in (\d+), below in none", text
+            rf"{name} rows: final Gap above working alone in (\d+) of 13, area in (\d+), below in none",
+            text,
+            re.IGNORECASE,
         )
         assert said is not None, name
         assert (int(said[1]), int(said[2])) == (finals, areas)

@@ -3,10 +3,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cboc import CbocError, Ledger, Study
+from cboc import CbocError, Ledger, Study, Waiting
 from cboc.consensus import is_doubly_stochastic
-from cboc.exchange.ledger import RoundClosed
-from cboc.exchange.messages import Design, Proposal
+from cboc.exchange.messages import Proposal
+from cboc.exchange.network import Conflict, Standing
 
 SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
 
@@ -15,30 +15,39 @@ def study(sites=("x", "y", "z"), horizon=4, **options):
     return Study(SPACE, sites, horizon, **options)
 
 
-def propose(ledger, site, round=0, x=(0.5, 0.5), reward=None):
-    ledger.submit(Proposal(site, round, x, reward))
+def propose(ledger, site, turn=0, x=(0.5, 0.5), reward=None):
+    ledger.submit(Proposal(site, turn, [x], reward=reward))
+
+
+class Clock:
+    now = 1000.0
+
+    def __call__(self):
+        return self.now
 
 
 def test_a_round_closes_with_the_last_proposal_and_not_before():
     ledger = Ledger(study())
     propose(ledger, "x", x=(0.0, 0.0))
     propose(ledger, "y", x=(0.3, 0.6))
-    assert ledger.design("x", 0) is None and ledger.missing() == ["z"]
+    with pytest.raises(Waiting) as waiting:
+        ledger.mix("x", 0)
+    assert waiting.value.standing == Standing(0, ("z",)) and ledger.missing() == ["z"]
     propose(ledger, "z", x=(0.6, 0.0))
-    assert ledger.current == 1
-    assert ledger.design("x", 0).x == pytest.approx((0.3, 0.2))
-    assert ledger.design("x", 0).weights == pytest.approx((1 / 3, 1 / 3, 1 / 3), abs=1e-8)
+    assert ledger.round == 1
+    assert ledger.mix("x", 0).X[0] == pytest.approx((0.3, 0.2))
+    assert ledger.mix("x", 0).weights == pytest.approx((1 / 3, 1 / 3, 1 / 3), abs=1e-8)
 
 
 def test_the_same_proposal_again_is_fine_and_another_one_is_not():
     ledger = Ledger(study())
     propose(ledger, "x")
     propose(ledger, "x")
-    with pytest.raises(CbocError, match="a proposal is final"):
+    with pytest.raises(Conflict, match="a proposal is final"):
         propose(ledger, "x", x=(0.1, 0.1))
 
 
-def test_a_deadline_closes_the_round_without_the_missing_and_the_matrix_stays_doubly_stochastic():
+def test_without_the_missing_the_matrix_stays_doubly_stochastic():
     ledger = Ledger(study(quorum=2))
     propose(ledger, "x", x=(0.0, 0.0))
     with pytest.raises(CbocError, match="needs 2 sites to close; 1 are in"):
@@ -48,17 +57,76 @@ def test_a_deadline_closes_the_round_without_the_missing_and_the_matrix_stays_do
     W = ledger.matrix(0)
     assert is_doubly_stochastic(W)
     np.testing.assert_allclose(W, [[2 / 3, 0, 1 / 3], [0, 1, 0], [1 / 3, 0, 2 / 3]])
-    assert ledger.design("x", 0).x == pytest.approx((1 / 3, 1 / 3))
+    assert ledger.mix("x", 0).X[0] == pytest.approx((1 / 3, 1 / 3))
 
 
-def test_a_late_proposal_is_told_which_round_is_open():
+def test_a_deadline_runs_from_the_first_proposal_of_a_round():
+    clock = Clock()
+    ledger = Ledger(study(deadline=60.0), clock=clock)
+    assert ledger.closes_at is None and not ledger.is_due
+    clock.now = 1500.0
+    propose(ledger, "x")
+    clock.now = 1559.9
+    propose(ledger, "y")  # moves nothing
+    assert ledger.closes_at == 1560.0 and not ledger.is_due
+    clock.now = 1560.0
+    assert ledger.is_due and ledger.round == 0  # it closes when somebody asks
+    assert ledger.standing() == Standing(1, ("x", "y", "z")) and ledger.closes_at is None
+    assert ledger.snapshot(0).present.tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize("quorum", [2, 3])
+def test_a_deadline_does_nothing_without_the_quorum(quorum):
+    clock = Clock()
+    ledger = Ledger(study(deadline=60.0, quorum=quorum), clock=clock)
+    propose(ledger, "x")
+    clock.now += 1e6
+    assert ledger.standing() == Standing(0, ("y", "z"), 1060.0) and not ledger.is_due
+    propose(ledger, "y")
+    assert ledger.is_due == (quorum == 2)
+
+
+def test_without_a_deadline_nothing_is_ever_due():
+    clock = Clock()
+    ledger = Ledger(study(), clock=clock)
+    propose(ledger, "x")
+    clock.now += 1e9
+    assert ledger.standing() == Standing(0, ("y", "z")) and not ledger.is_due
+
+
+def test_a_late_proposal_is_in_the_next_round():
     ledger = Ledger(study(quorum=1))
     propose(ledger, "x")
     ledger.close()
-    with pytest.raises(RoundClosed, match="round 0 is closed for site 'y'; round 1 is open") as late:
-        propose(ledger, "y", 0)
-    assert late.value.current == 1
-    propose(ledger, "y", 1)
+    propose(ledger, "y", 0)  # its own first turn
+    assert ledger.missing() == ["x", "z"] and list(ledger.store.proposals(1)) == ["y"]
+    propose(ledger, "x", 1)
+    ledger.close()
+    late = ledger.mix("y", 0)
+    assert (late.turn, late.snapshot) == (0, 1) and ledger.mix("x", 1).snapshot == 1
+    assert ledger.snapshot(1).turns.tolist() == [1, 0, 0]  # y has had no round before
+
+
+def test_the_next_turn_of_a_site_is_the_first_after_all_that_it_has_taken():
+    ledger = Ledger(study())
+    assert ledger.next_turn("x") == 0
+    propose(ledger, "x", 4)
+    assert (ledger.next_turn("x"), ledger.next_turn("y")) == (5, 0)
+
+
+def test_who_missed_rounds_is_less_far_along():
+    """Of six rounds y misses three: 5 of 10 turns are behind x, 2 of 10 behind y."""
+    ledger = Ledger(study(("x", "y"), horizon=10))
+    turn = 0
+    for round in range(6):
+        propose(ledger, "x", round)
+        if round in (2, 3, 4):
+            ledger.close()
+        else:
+            propose(ledger, "y", turn)
+            turn += 1
+    np.testing.assert_allclose(ledger.snapshot(5).progress, [0.5, 0.2])
+    assert ledger.mix("y", 2).snapshot == 5
 
 
 def test_a_leaver_is_not_waited_for_and_its_proposal_stays():
@@ -67,10 +135,10 @@ def test_a_leaver_is_not_waited_for_and_its_proposal_stays():
     propose(ledger, "y")
     ledger.leave("x")
     ledger.leave("z")
-    assert ledger.current == 1
-    assert ledger.known(0).present.tolist() == [True, True, False]
+    assert ledger.round == 1
+    assert ledger.snapshot(0).present.tolist() == [True, True, False]
     propose(ledger, "y", 1)
-    assert ledger.current == 2
+    assert ledger.round == 2
 
 
 def test_unequal_budgets_end_each_in_its_own_time():
@@ -100,23 +168,40 @@ def test_the_leader_is_named_and_rewards_are_required():
         propose(ledger, "x")
     for site, reward in (("x", 1.0), ("y", 5.0), ("z", 4.0)):
         propose(ledger, site, reward=reward)
-    assert ledger.design("x", 0).leader == "y"
+    assert ledger.mix("x", 0).leader == "y"
 
 
 def test_a_rule_of_the_users_is_checked():
-    ledger = Ledger(study(rule=lambda round: np.full((round.sites, round.sites), 0.5)))
+    ledger = Ledger(study(rule=lambda snapshot: np.full((snapshot.sites, snapshot.sites), 0.5)))
     for site in "xyz":
         propose(ledger, site)
     with pytest.raises(CbocError, match="row 0 sums to 1.5"):
-        ledger.design("x", 0)
+        ledger.mix("x", 0)
+
+
+def test_a_rule_sees_designs_and_best_designs_of_this_round_and_designs_of_earlier_ones():
+    seen = []
+
+    def watch(snapshot):
+        seen.append(snapshot)
+        return np.eye(snapshot.sites)
+
+    ledger = Ledger(study(("x", "y"), rule=watch))
+    for turn, value in enumerate((0.25, 0.75)):
+        ledger.submit(Proposal("x", turn, [(value, 0.5)], [(0.125, value)]))
+        ledger.submit(Proposal("y", turn, [(0.5, value)]))
+    ledger.mix("x", 1)
+    nothing = [np.nan, np.nan]
+    np.testing.assert_array_equal(seen[-1].X, [[0.75, 0.5], [0.5, 0.75]])
+    np.testing.assert_array_equal(seen[-1].bests, [[0.125, 0.75], nothing])
+    np.testing.assert_array_equal(seen[-1].recall(0), [[0.25, 0.5], [0.5, 0.25]])
 
 
 @pytest.mark.parametrize(
     ("proposal", "complaint"),
     [
-        (("nobody", 0, (0.5, 0.5)), "'nobody' is no site"),
-        (("x", 0, (0.5,)), "have 2 coordinates; site 'x' sent 1"),
-        (("x", 3, (0.5, 0.5)), "round 3 is not open yet for site 'x'; round 0 is open now"),
+        (("nobody", 0, [(0.5, 0.5)]), "'nobody' is no site"),
+        (("x", 0, [(0.5,)]), "have 2 coordinates; site 'x' sent 1"),
     ],
 )
 def test_a_wrong_proposal_is_refused_in_one_sentence(proposal, complaint):
@@ -129,36 +214,15 @@ def test_a_reward_that_no_rule_asks_for_is_refused():
         propose(Ledger(study()), "x", reward=1.0)
 
 
-@pytest.mark.parametrize("bad", [1.7, -0.1, float("nan"), float("inf")])
-def test_a_design_outside_the_cube_is_refused(bad):
-    with pytest.raises(CbocError, match=r"unit cube; site 'x' sent x\[1\] = .* Did you forget space.to_unit"):
-        Proposal("x", 0, (0.5, bad))
-
-
-@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
-def test_a_reward_is_finite(bad):
-    with pytest.raises(CbocError, match="a reward is a finite number"):
-        Proposal("x", 0, (0.5,), bad)
-
-
-def test_messages_have_no_place_for_an_outcome():
-    assert set(Proposal.__dataclass_fields__) == {"site", "round", "x", "reward", "best"}
-    assert set(Design.__dataclass_fields__) == {"site", "round", "x", "weights", "leader", "others"}
-
-
 def test_best_designs_go_to_those_who_may_hear_them():
     sites = ("a", "b", "c", "d")
     ring = Study(SPACE, sites, 3, graph=[("a", "b"), ("b", "c"), ("c", "d")], shares_best=True)
     ledger = Ledger(ring)
-    bests = {"a": (0.1, 0.1), "b": (0.2, 0.2), "c": None, "d": (0.4, 0.4)}
+    bests = {"a": [(0.1, 0.1)], "b": [(0.2, 0.2)], "c": [], "d": [(0.4, 0.4)]}
     for site in ("d", "b", "a", "c"):
-        ledger.submit(Proposal(site, 0, (0.5, 0.5), best=bests[site]))
-    assert {site: len(ledger.design(site, 0).others) for site in sites} == {"a": 1, "b": 1, "c": 2, "d": 0}
-    assert ledger.design("c", 0).others == (Proposal("b", 0, bests["b"]).x, Proposal("d", 0, bests["d"]).x)
-    with pytest.raises(CbocError, match="have 2 coordinates; site 'a' sent 1"):
-        ledger.submit(Proposal("a", 1, (0.5, 0.5), best=(0.5,)))
-    with pytest.raises(CbocError, match=r"site 'a' sent best\[0\] = 2"):
-        Proposal("a", 1, (0.5, 0.5), best=(2.0, 0.5))
+        ledger.submit(Proposal(site, 0, [(0.5, 0.5)], bests[site]))
+    assert {site: len(ledger.mix(site, 0).others) for site in sites} == {"a": 1, "b": 1, "c": 2, "d": 0}
+    assert ledger.mix("c", 0).others == (*Proposal("b", 0, bests["b"]).X, *Proposal("d", 0, bests["d"]).X)
 
 
 def test_of_very_many_others_a_site_hears_some_by_turns():
@@ -166,20 +230,36 @@ def test_of_very_many_others_a_site_hears_some_by_turns():
     ledger = Ledger(study(names, horizon=4))
     for round in range(4):
         for k, name in enumerate(names):
-            ledger.submit(Proposal(name, round, (0.5, 0.5), best=(k / 128, 0.25)))
-    heard = [{x[0] * 128 for x in ledger.design("s0", round).others} for round in range(4)]
+            ledger.submit(Proposal(name, round, [(0.5, 0.5)], [(k / 128, 0.25)]))
+    heard = [{x[0] * 128 for x in ledger.mix("s0", round).others} for round in range(4)]
     assert all(20 <= len(some) <= 32 for some in heard)
     assert set.union(*heard) == set(range(1, 100)) and not heard[0] & heard[1]
 
 
 def test_a_best_design_that_nobody_asked_for_is_refused():
     with pytest.raises(CbocError, match="does not share best designs; site 'a' sent one"):
-        Ledger(study(("a", "b"), shares_best=False)).submit(Proposal("a", 0, (0.5, 0.5), best=(0.5, 0.5)))
+        Ledger(study(("a", "b"), shares_best=False)).submit(Proposal("a", 0, [(0.5, 0.5)], [(0.5, 0.5)]))
+
+
+def test_what_another_ledger_knew_of_the_past_changes_no_answer():
+    """However much or little of it: from the beginning, from the middle, and from after the store's last round."""
+    first = Ledger(study(rule="leader"))
+    pasts = [first.past]
+    for turn in range(3):
+        for k, site in enumerate("xyz"):
+            propose(first, site, turn, (k / 4, turn / 4), float((k + turn) % 3))
+        first.mix("x", turn)
+        pasts.append(first.past)
+    expected = [first.mix(site, turn) for turn in range(3) for site in "xyz"]
+    for past in pasts:
+        again = Ledger(first.study, first.store, past=past)
+        assert [again.mix(site, turn) for turn in range(3) for site in "xyz"] == expected
+        assert again.standing() == first.standing()
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.data())
-def test_any_order_of_arrival_gives_the_same_designs(data):
+def test_any_order_of_arrival_gives_the_same_mixes(data):
     sites = [f"s{k}" for k in range(data.draw(st.integers(1, 5)))]
     rounds = data.draw(st.integers(1, 4))
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
@@ -190,7 +270,7 @@ def test_any_order_of_arrival_gives_the_same_designs(data):
         for t, order in enumerate(orders):
             for k in order:
                 propose(ledger, sites[k], t, tuple(xs[t, k]), float(rewards[t, k]))
-        return [ledger.design(site, t) for t in range(rounds) for site in sites]
+        return [ledger.mix(site, t) for t in range(rounds) for site in sites]
 
     straight = run([range(len(sites))] * rounds)
     shuffled = run([data.draw(st.permutations(range(len(sites)))) for _ in range(rounds)])

@@ -1,7 +1,15 @@
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from functools import partial
+
 import numpy as np
 import pytest
 
 from cboc import CbocError, Fixed, Leader, Space, Study
+from cboc.consensus.rules import Rule
+from cboc.exchange.messages import Mix
 
 SPACE = {"T": (20, 90)}
 
@@ -24,8 +32,127 @@ def test_the_digest_tells_studies_apart_and_survives_a_copy():
         Study(SPACE, ["a", "b"], 10, budgets={"a": 5}),
         Study(SPACE, ["a", "b"], 10, graph="star"),
         Study(SPACE, ["a", "b"], 10, quorum=2),
+        Study(SPACE, ["a", "b"], 10, deadline=60.0),
+        Study(SPACE, ["a", "b"], 10, deadline=61.0),
+        Study(SPACE, ["a", "b"], 10, objectives=("yield",)),
     ]
     assert len({study.digest, *(other.digest for other in others)}) == len(others) + 1
+
+
+@pytest.mark.parametrize(
+    "terms",
+    [
+        {},
+        {"deadline": 86400, "quorum": 2, "objectives": ["yield"]},
+        {"rule": [[0.5, 0.5], [0.5, 0.5]], "graph": [("a", "b")], "budgets": {"b": 3}},
+    ],
+)
+def test_an_agreement_is_read_back_to_the_same_study(terms):
+    study = Study(SPACE, ["a", "b"], 10, **terms)
+    again = Study.from_agreement(study.agreement())
+    assert again.canonical == study.canonical and again.digest == study.digest
+    assert study.agreement()["pace"] == "rounds"
+
+
+# ---------------------------------------------------------------------------------------------- rules of one's own
+
+
+def digest(rule):
+    return Study(SPACE, ["a", "b"], 10, rule=rule).digest
+
+
+def mean(snapshot):
+    return np.full((snapshot.sites, snapshot.sites), 1 / snapshot.sites)
+
+
+def towards(share):
+    return lambda snapshot: share * mean(snapshot) + (1 - share) * np.eye(snapshot.sites)
+
+
+@dataclass(frozen=True)
+class Towards(Rule):
+    share: float
+
+    def __call__(self, snapshot):
+        return towards(self.share)(snapshot)
+
+
+def test_two_rules_that_differ_have_two_digests():
+    def with_default(snapshot, *, share=0.5):
+        return towards(share)(snapshot)
+
+    def with_another(snapshot, *, share=0.25):
+        return towards(share)(snapshot)
+
+    with_another.__qualname__ = with_default.__qualname__  # only what they do differs
+    rules = [
+        lambda snapshot: np.eye(snapshot.sites),
+        lambda snapshot: np.eye(snapshot.sites)[::-1],
+        lambda snapshot: 0.5 * np.eye(snapshot.sites) + 0.5 * mean(snapshot),
+        lambda snapshot: 0.25 * np.eye(snapshot.sites) + 0.75 * mean(snapshot),
+        lambda snapshot: np.diag([float(k in {0, 1}) for k in range(snapshot.sites)]),
+        lambda snapshot: np.diag([float(k in {0, 2}) for k in range(snapshot.sites)]),
+        mean,
+        towards(0.5),
+        towards(0.25),
+        Towards(0.5),
+        Towards(0.25),
+        partial(with_default, share=0.5),
+        partial(with_default, share=0.25),
+        with_default,
+        with_another,
+        "uniform",
+    ]
+    assert len({digest(rule) for rule in rules}) == len(rules)
+
+
+def test_the_same_rule_has_the_same_digest():
+    assert digest(mean) == digest(mean) and digest(towards(0.5)) == digest(towards(0.5))
+    assert digest(Towards(0.5)) == digest(Towards(0.5))
+
+
+DIGESTS = """
+from dataclasses import dataclass
+import numpy as np
+from cboc import Study
+from cboc.consensus.rules import Rule
+
+def mean(snapshot):
+    return np.full((snapshot.sites, snapshot.sites), 1 / snapshot.sites)
+
+def towards(share):
+    return lambda snapshot: share * mean(snapshot) + (1 - share) * np.eye(snapshot.sites)
+
+@dataclass(frozen=True)
+class Among(Rule):
+    names: frozenset
+
+    def __call__(self, snapshot):
+        return np.eye(snapshot.sites)
+
+named = lambda snapshot: np.eye(snapshot.sites) if "a" in {"a", "b", "c", "d", "e"} else mean(snapshot)
+for rule in (mean, towards(0.5), named, Among(frozenset({"a", "b", "c", "d", "e"})), "leader"):
+    print(Study({"T": (20, 90)}, ["a", "b"], 10, rule=rule, deadline=60).digest)
+"""
+
+
+def test_a_rule_has_the_same_digest_in_every_process():
+    """Whatever order a process gives to the elements of a set."""
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", DIGESTS],
+            capture_output=True,
+            text=True,
+            check=True,
+            env=os.environ | {"PYTHONHASHSEED": seed},
+        ).stdout.split()
+        for seed in ("1", "2")
+    ]
+    assert said[0] == said[1] and len(set(said[0])) == 5
+    assert said[0][-1] == Study(SPACE, ["a", "b"], 10, rule="leader", deadline=60).digest
+
+
+# ---------------------------------------------------------------------------------------------------------- terms
 
 
 def test_a_study_of_one_site_is_fine():
@@ -55,6 +182,7 @@ def test_a_study_of_one_site_is_fine():
         ({"rule": Leader}, "such as Uniform"),
         ({"rule": None}, "None is neither"),
         ({"space": {"round": (0, 1)}}, "may not be called 'round'"),
+        ({"space": {"turn": (0, 1)}}, "may not be called 'turn'"),
         ({"quorum": "x"}, "this is 'x'"),
         ({"quorum": True}, "this is True"),
         ({"horizon": 10**30}, "a whole number from 1 to 1,000,000"),
@@ -66,6 +194,18 @@ def test_a_study_of_one_site_is_fine():
         ({"shares_best": "no"}, "shares_best is True or False, or None for the default; this is 'no'"),
         ({"shares_best": 0}, "this is 0"),
         ({"quorum": 3}, "quorum is between 1 and the 2 sites; this is 3"),
+        ({"deadline": 0.0}, "a deadline is above 0 and at most 315360000 seconds; this is 0.0"),
+        ({"deadline": -1}, "this is -1"),
+        ({"deadline": float("nan")}, "this is nan"),
+        ({"deadline": float("inf")}, "this is inf"),
+        ({"deadline": "1h"}, "this is '1h'"),
+        ({"deadline": True}, "this is True"),
+        ({"deadline": 1e9}, "at most 315360000 seconds"),
+        ({"pace": "round"}, "'round' is not a pace; did you mean 'rounds'"),
+        ({"objectives": ()}, "a study has one objective, by its name, such as 'y'"),
+        ({"objectives": ("y", "z")}, "a study has one objective"),
+        ({"objectives": (" ",)}, "a study has one objective"),
+        ({"objectives": 3}, "this is 3"),
     ],
 )
 def test_a_wrong_agreement_is_refused_in_one_sentence(options, complaint):
@@ -85,3 +225,26 @@ def test_best_designs_are_shared_unless_everybody_works_alone():
     assert not Study(SPACE, ["a", "b"], 3, rule="identity").shares_best
     assert not Study(SPACE, ["a"], 3).shares_best
     assert Study(SPACE, ["a", "b"], 3, rule="identity", shares_best=True).shares_best
+
+
+def test_a_study_is_lonely_where_nobody_hears_of_anybody():
+    assert Study(SPACE, ["a"], 3).is_lonely and Study(SPACE, ["a", "b"], 3, rule="identity").is_lonely
+    assert not Study(SPACE, ["a", "b"], 3).is_lonely
+    assert not Study(SPACE, ["a", "b"], 3, rule="identity", shares_best=True).is_lonely
+
+
+@pytest.mark.parametrize(
+    ("changes", "complaint"),
+    [
+        ({"X": [(0.5, 0.5)]}, "designs of study 'study' have 1 coordinates; the network of site 'a' gave 2"),
+        ({"X": [(0.5,), (0.5,)]}, "site 'a' asked about 1 designs; its network gave 2"),
+        ({"weights": (1.0,)}, "a row of W has 2 weights; site 'a' was given 1"),
+        ({"leader": "c"}, "names is no site of the study"),
+    ],
+)
+def test_an_answer_that_does_not_fit_the_agreement_is_refused(changes, complaint):
+    study = Study(SPACE, ["a", "b"], 3)
+    good = {"site": "a", "turn": 0, "X": [(0.5,)], "weights": (0.5, 0.5), "snapshot": 0, "leader": "b"}
+    study.check_mix(Mix(**good))
+    with pytest.raises(CbocError, match=complaint):
+        study.check_mix(Mix(**(good | changes)))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from cboc import CbocError, ExperimentFailed, Program, Study, simulate
+from cboc import CbocError, ExperimentFailed, Policy, Program, Study, simulate
 from cboc.site.trial import Status
 
 DESIGN = {"inflow": 80.5, "coolant": 312.0}
@@ -194,14 +194,16 @@ def test_a_failed_run_is_a_failed_trial_and_the_study_goes_on(shell, tmp_path):
     text = "awk '{ if ($1 > 0.5) exit 3; print $1 * $1 }' input"
     program = shell(text, template="{x}\n")
     study = Study({"x": (0.0, 1.0)}, ["plant"], horizon=3)
-    history = simulate(study, {"plant": program}, direction="maximise", initial=6, journal=tmp_path / "one.jsonl")
+    history = simulate(
+        study, {"plant": program}, direction="maximise", policy=Policy(initial=6), journal=tmp_path / "one.jsonl"
+    )
     assert {(trial.status, trial.x[0] > 0.5) for trial in history.trials} == {
         (Status.COMPLETE, False),
         (Status.FAILED, True),
     }
     failed = next(trial for trial in history.trials if trial.status == Status.FAILED)
     assert failed.note.startswith("it ended with exit code 3; see work/failed-")
-    simulate(study, {"plant": program}, direction="maximise", initial=6, journal=tmp_path / "two.jsonl")
+    simulate(study, {"plant": program}, direction="maximise", policy=Policy(initial=6), journal=tmp_path / "two.jsonl")
     assert (tmp_path / "one.jsonl").read_bytes() == (tmp_path / "two.jsonl").read_bytes()
 
 

@@ -17,9 +17,11 @@ from cboc.problems.synthetic import levy
 from cboc.runs.history import History
 from cboc.runs.metrics import area, gap_curves
 from cboc.runs.simulation import simulate
+from cboc.site.policy import Policy
 from cboc.site.trial import Status
 from cboc.space.parameters import Choice, Float
 from cboc.space.space import Space
+from cboc.strategy.collaborative import collaborative
 from cboc.strategy.gate import Gate
 
 SITES = ("a", "b")
@@ -30,7 +32,8 @@ MIXED = Space({"T": (20, 90), "c": Float(0.01, 1, log=True), "solvent": Choice([
 
 def run(rule, seed, problems=PROBLEMS, space=None, horizon=4):
     study = Study(space or levy(2).space, SITES, horizon, rule=rule)
-    return simulate(study, problems, direction="minimise", seed=seed, initial=3, gate=Gate(0.3))
+    policy = Policy(collaborative(gate=Gate(0.3)), initial=3, seed=seed)
+    return simulate(study, problems, direction="minimise", policy=policy)
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +92,7 @@ def test_paths_show_every_design_of_both_on_the_map(together, alone):
         drawn = dots(ax)
         for history in (together[0], alone[0]):
             for trial in history.of(site):
-                if trial.round is not None:
+                if trial.turn is not None:
                     assert is_among([trial.design(history.study.space)[name] for name in ("x1", "x2")], drawn)
         best = next(line for line in ax.lines if line.get_marker() == "x")
         shift = 1.5 if site == "b" else 0.0
@@ -98,8 +101,8 @@ def test_paths_show_every_design_of_both_on_the_map(together, alone):
 
 def test_failed_experiments_are_hollow_and_in_the_legend(together, mixed):
     for history in (together[0], mixed):
-        failing = next(trial for trial in history.of("a") if trial.round == 1)
-        trials = tuple(replace(t, status=Status.FAILED, y=None) if t is failing else t for t in history.trials)
+        failing = next(trial for trial in history.of("a") if trial.turn and trial.turn.number == 1)
+        trials = tuple(replace(t, status=Status.FAILED, outcomes={}) if t is failing else t for t in history.trials)
         figure = plots.paths(replace(history, trials=trials))
         hollow = [each for each in figure.axes[0].collections if isinstance(each, PathCollection)]
         (hollow,) = [each.get_offsets() for each in hollow if len(each.get_facecolors()) == 0]
@@ -114,7 +117,7 @@ def test_failed_experiments_are_hollow_and_in_the_legend(together, mixed):
 
 def test_indices_beside_the_path_are_rounds_of_the_points(together):
     ax = plots.paths(together[0]).axes[0]
-    trials = {trial.round + 1: trial for trial in together[0].of("a") if trial.round is not None}
+    trials = {trial.turn.number + 1: trial for trial in together[0].of("a") if trial.turn is not None}
     assert ax.texts
     for text in ax.texts:
         design = trials[int(text.get_text())].design(together[0].study.space)
@@ -124,8 +127,8 @@ def test_indices_beside_the_path_are_rounds_of_the_points(together):
 def test_paths_of_other_spaces_are_parameters_against_rounds(mixed):
     axes = plots.paths(mixed).axes
     assert len(axes) == len(SITES) * 3
-    trials = [trial for trial in mixed.of("a") if trial.round is not None]
-    temperatures = [(trial.round + 1, trial.design(MIXED)["T"]) for trial in trials]
+    trials = [trial for trial in mixed.of("a") if trial.turn is not None]
+    temperatures = [(trial.turn.number + 1, trial.design(MIXED)["T"]) for trial in trials]
     np.testing.assert_allclose(dots(axes[0]), temperatures)
     assert [label.get_text() for label in axes[2].get_yticklabels()] == ["water", "ethanol"]
 
@@ -149,7 +152,7 @@ def test_matrix_draws_the_rounds_and_the_weight_of_the_own_proposal(together):
 
 
 def test_there_is_no_matrix_before_the_first_round(together):
-    started = replace(together[0], trials=tuple(trial for trial in together[0].trials if trial.round is None))
+    started = replace(together[0], trials=tuple(trial for trial in together[0].trials if trial.turn is None))
     with pytest.raises(CbocError, match="no round has been closed yet"):
         plots.matrix(started)
 
@@ -158,7 +161,7 @@ def test_moves_put_the_dot_where_the_site_went(together):
     history = together[0]
     axes = plots.moves(history).axes
     for site, ax in zip(SITES, axes, strict=True):
-        trials = [trial for trial in history.of(site) if trial.round is not None]
+        trials = [trial for trial in history.of(site) if trial.turn is not None]
         for trial in trials:
             assert is_among(list(trial.design(history.study.space).values()), dots(ax))
         followed = sum(trial.decision == "followed" for trial in trials)
@@ -168,8 +171,8 @@ def test_moves_put_the_dot_where_the_site_went(together):
 
 def test_moves_of_one_site_and_in_other_spaces_are_lengths(mixed):
     (ax,) = plots.moves(mixed, "b").axes
-    trials = [trial for trial in mixed.of("b") if trial.round is not None]
-    length = {trial.round + 1: np.linalg.norm(np.subtract(trial.agreed, trial.proposed)) for trial in trials}
+    trials = [trial for trial in mixed.of("b") if trial.turn is not None]
+    length = {trial.turn.number + 1: np.linalg.norm(np.subtract(trial.answer.mix, trial.proposed)) for trial in trials}
     tops = np.vstack([each.get_offsets() for each in ax.collections if isinstance(each, PathCollection)])
     assert {int(t): pytest.approx(y) for t, y in tops} == length
 
@@ -241,7 +244,7 @@ def test_without_matplotlib_the_extra_is_named(together, monkeypatch):
 
 def test_a_history_of_one_site_can_be_drawn():
     study = Study(levy(2).space, ("only",), 3)
-    history = simulate(study, {"only": levy(2)}, direction="minimise", initial=3)
+    history = simulate(study, {"only": levy(2)}, direction="minimise", policy=Policy(initial=3))
     assert isinstance(history, History)
     for figure in (plots.progress([history], optima={"only": 0.0}), plots.matrix(history), plots.moves(history)):
         assert figure.axes

@@ -5,10 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cboc.data.measurement import Measurement
+from cboc.exchange.study import Study
 from cboc.runs.history import History
 from cboc.runs.metrics import after, area, best_curves, best_found, gap, gap_curves, lead, margin, paired, rounds_to
-from cboc.exchange.study import Study
-from cboc.site.trial import Decision, Status, Trial
+from cboc.site.trial import Decision, Status, Trial, Turn
+from cboc.strategy.note import Note
 
 
 def test_gap_is_the_share_of_the_way_from_the_start_to_the_optimum():
@@ -72,7 +74,14 @@ def history(outcomes, direction="minimise", earlier=None):
     sites = tuple(outcomes)
     trials = [
         Trial(
-            site, k, Status.COMPLETE, None if k == 0 else k - 1, Decision.INITIAL, executed=(0.5,), proposed=(0.5,), y=y
+            site,
+            k,
+            Status.COMPLETE,
+            (0.5,),
+            None if k == 0 else Turn(k - 1, Note()),
+            Decision.INITIAL if k == 0 else Decision.UNREACHABLE,
+            executed=(0.5,),
+            outcomes={"y": Measurement(y)},
         )
         for site, ys in outcomes.items()
         for k, y in enumerate(ys)

@@ -3,11 +3,26 @@ import json
 import numpy as np
 import pytest
 
-from cboc import CbocError, Choice, ExperimentFailed, Gate, Int, Space, Study, simulate
-from cboc.storage.journal import Journal, read_journal
+from cboc import (
+    CbocError,
+    Choice,
+    Dataset,
+    ExperimentFailed,
+    Gate,
+    Guide,
+    Int,
+    Policy,
+    Space,
+    Study,
+    collaborative,
+    simulate,
+)
 from cboc.problems.synthetic import levy, sites_of
 from cboc.site.trial import Status
-from cboc.strategy.guide.guide import ALONE, Guide
+from cboc.storage.journal import Journal, read_journal
+from cboc.strategy.bayesian import Bayesian, paper
+from cboc.strategy.note import Stance
+from cboc.utility.improvement import EI
 
 SITES = ("a", "b", "c")
 
@@ -20,20 +35,26 @@ def study(horizon=5, **options):
     return Study(levy(2).space, SITES, horizon, **options)
 
 
-def run(horizon=5, rule="leader", shares_best=False, **options):
+def run(horizon=5, rule="leader", shares_best=False, policy=None, gate=None, guide=None, **options):
     agreed = study(horizon, rule=rule, shares_best=shares_best)
-    return simulate(agreed, problems(), direction="minimise", **({"seed": 3, "initial": 4} | options))
+    how = Policy(**({"strategy": collaborative(gate=gate, guide=guide), "seed": 3, "initial": 4} | (policy or {})))
+    return simulate(agreed, problems(), direction="minimise", policy=how, **options)
+
+
+def turns(history):
+    """The trials of the exchange."""
+    return [trial for trial in history.trials if trial.turn is not None]
 
 
 def test_every_site_spends_its_budget():
-    history = simulate(study(5, budgets={"b": 3}), problems(), direction="minimise", initial=4)
+    history = simulate(study(5, budgets={"b": 3}), problems(), direction="minimise", policy=Policy(initial=4))
     assert {site: len(history.of(site)) for site in SITES} == {"a": 9, "b": 7, "c": 9}
     assert len(history.best_so_far("a")) == 6 and len(history.best_so_far("b")) == 4
 
 
 def test_the_same_seed_gives_the_same_study_and_another_another():
     assert run().trials == run().trials
-    assert run(seed=4).trials != run().trials
+    assert run(policy={"seed": 4}).trials != run().trials
 
 
 def test_alone_and_together_start_from_the_same_designs():
@@ -50,21 +71,24 @@ def test_the_best_never_gets_worse_and_improves():
 
 def test_in_round_0_of_the_paper_everybody_runs_the_same_design():
     history = run(rule="uniform", gate=Gate(0.0))
-    first = [trial.agreed for trial in history.trials if trial.round == 0]
+    first = [trial.answer.mix for trial in turns(history) if trial.turn.number == 0]
     np.testing.assert_allclose(first, [first[0]] * 3, atol=1e-8)
 
 
 def test_best_designs_are_shared_where_the_study_says_so_and_draw_the_proposals():
     alone, shared = run(rule="identity"), run(rule="identity", shares_best=True)
-    assert all(trial.others is None and trial.best is None and trial.pull is None for trial in alone.trials)
+    for trial in turns(alone):
+        assert not trial.answer.others and not trial.turn.bests
+        assert trial.turn.note.stance is None and trial.turn.note.pull == 0.0
     for site in SITES:
-        rounds = [trial for trial in shared.of(site) if trial.round is not None]
+        taken = [trial for trial in turns(shared) if trial.site == site]
         known = np.minimum.accumulate([trial.y for trial in shared.of(site)])
-        for trial in rounds:
-            assert len(trial.others) == len(SITES) - 1
-            assert trial.best == next(t.executed for t in shared.of(site) if t.y == known[trial.number - 1])
-        assert rounds[0].keeps == 0.5 and not rounds[0].pull  # nobody's best is known before the first round closes
-    assert any(trial.pull for trial in shared.trials)
+        for trial in taken:
+            assert len(trial.answer.others) == len(SITES) - 1
+            assert trial.turn.bests == (next(t.executed for t in shared.of(site) if t.y == known[trial.number - 1]),)
+        first = taken[0].turn.note  # nobody's best is known before the first round closes
+        assert first.stance is Stance.DOUBT and first.keeps == 0.5 and not first.pull
+    assert any(trial.turn.note.pull for trial in turns(shared))
     assert [t.proposed for t in alone.trials] != [t.proposed for t in shared.trials]
     unguided = run(rule="identity", shares_best=True, guide=Guide(0.0))
     assert [t.proposed for t in alone.trials] == [t.proposed for t in unguided.trials]
@@ -72,53 +96,54 @@ def test_best_designs_are_shared_where_the_study_says_so_and_draw_the_proposals(
 
 def test_in_doubt_a_site_follows_what_keeps_half_of_its_utility():
     history = run(horizon=10, shares_best=True, guide=Guide(least=1e9))
-    rounds = [trial for trial in history.trials if trial.round is not None]
-    assert {trial.decision for trial in rounds} == {"followed", "declined"} and not any(t.pull for t in rounds)
-    for trial in rounds:
-        assert (trial.decision == "followed") == (trial.log_worth_agreed >= trial.log_worth + np.log(0.5))
-    assert "in doubt, for nobody's best design is known yet" in rounds[0].explain(SITES)
-    assert "in doubt, for there is too little evidence that the sites' best designs" in rounds[-1].explain(SITES)
+    taken = turns(history)
+    assert {trial.decision for trial in taken} == {"followed", "declined"}
+    assert not any(trial.turn.note.pull for trial in taken)
+    for trial in taken:
+        keeps_half = trial.answer.verdict.log_worth >= trial.turn.note.log_worth + np.log(0.5)
+        assert (trial.decision == "followed") == keeps_half
+    assert "in doubt, because nobody's best design is known yet" in taken[0].explain(SITES)
+    assert "in doubt, because there is too little evidence that the sites' best designs" in taken[-1].explain(SITES)
 
 
 def test_the_gate_is_asked_in_doubt_too():
     history = run(shares_best=True, guide=Guide(least=1e9), gate=Gate(0.999))
-    for trial in history.trials:
-        if trial.round is not None and trial.agreed != trial.proposed:
-            assert (trial.decision == "followed") == (trial.log_worth_agreed >= trial.log_worth + np.log(0.999))
+    for trial in turns(history):
+        if trial.answer.mix != trial.proposed:
+            is_enough = trial.answer.verdict.log_worth >= trial.turn.note.log_worth + np.log(0.999)
+            assert (trial.decision == "followed") == is_enough
 
 
 def test_who_wants_no_mix_in_doubt_works_alone():
-    alone, doubtful = run(rule="identity"), run(shares_best=True, guide=Guide(least=1e9, doubt=ALONE))
-    rounds = [trial for trial in doubtful.trials if trial.round is not None]
-    assert {trial.decision for trial in rounds} == {"alone"} and any(t.agreed != t.proposed for t in rounds)
+    alone, doubtful = run(rule="identity"), run(shares_best=True, guide=Guide(least=1e9, doubt=2.0))
+    taken = turns(doubtful)
+    assert {trial.decision for trial in taken} == {"contradicted"}
+    assert any(trial.answer.mix != trial.proposed for trial in taken)
     assert [t.executed for t in doubtful.trials] == [t.executed for t in alone.trials]
-    assert "nothing is mixed in, for nobody's best design is known yet" in rounds[0].explain(SITES)
-    assert "nothing is mixed in, for there is too little evidence" in rounds[-1].explain(SITES)
+    assert "nothing is mixed in, because nobody's best design is known yet" in taken[0].explain(SITES)
+    assert "nothing is mixed in, because there is too little evidence" in taken[-1].explain(SITES)
 
 
 def test_the_gate_compares_what_the_proposals_were_chosen_by():
     asked = []
 
-    def gate(agreed, own):
-        asked.append((agreed, own))
-        return agreed >= own - 2.0
+    def gate(mix, own):
+        asked.append((mix, own))
+        return mix >= own - 2.0
 
     history = run(shares_best=True, gate=gate)
-    drawn = [trial for trial in history.trials if trial.pull]
-    assert drawn and all(trial.evidence >= Guide().least for trial in drawn)
+    drawn = [trial for trial in turns(history) if trial.turn.note.pull]
+    assert drawn and all(trial.turn.note.log_odds >= Guide().least for trial in drawn)
+    bonuses = []
     for trial in drawn:
-        assert any(own == trial.log_worth + trial.pull for _, own in asked)
-    bonuses = [
-        agreed - trial.log_worth_agreed
-        for trial in drawn
-        for agreed, own in asked
-        if own == trial.log_worth + trial.pull
-    ]
+        verdict, note = trial.answer.verdict, trial.turn.note
+        assert (verdict.log_worth + verdict.pull, note.log_worth + note.pull) in asked
+        bonuses.append(verdict.pull)
     assert all(bonus > -1e-9 for bonus in bonuses) and any(bonus > 0.01 for bonus in bonuses)
 
 
 def test_a_guide_of_ones_own_that_returns_no_counsel_is_named():
-    with pytest.raises(CbocError, match="the guide of site 'a' has to return a Counsel"):
+    with pytest.raises(CbocError, match="a guide has to return a Counsel"):
         run(shares_best=True, guide=lambda utility, *_: utility)
 
 
@@ -165,15 +190,45 @@ def test_a_finished_journal_is_only_read(tmp_path):
 
 def test_another_studys_journal_is_refused(tmp_path):
     run(journal=tmp_path / "run.jsonl")
-    with pytest.raises(CbocError, match="belongs to another study .it differs in: seed"):
-        run(journal=tmp_path / "run.jsonl", seed=99)
+    with pytest.raises(CbocError, match="belongs to another study .it differs in: policy"):
+        run(journal=tmp_path / "run.jsonl", policy={"seed": 99})
     with pytest.raises(CbocError, match="differs in: study"):
         run(journal=tmp_path / "run.jsonl", horizon=6)
 
 
+def measured_before(scale=1.0):
+    X = np.random.default_rng(1).random((3, 2))
+    return {"a": Dataset(X, scale * X.sum(axis=1), direction="minimise")}
+
+
+@pytest.mark.parametrize(
+    ("other", "differs"),
+    [
+        ({"policy": {"strategy": paper()}}, "policy"),
+        ({"policy": {"strategy": collaborative(Bayesian(EI.on))}}, "policy"),
+        ({"policy": {"stop_below": 0.5}}, "policy"),
+        ({"guide": Guide(0.5)}, "policy"),
+        ({"gate": lambda mix, own: mix >= own - 1.0}, "policy"),
+        ({"data": {}}, "data"),
+        ({"data": measured_before(2.0)}, "data"),
+    ],
+    ids=["strategy", "utility", "threshold", "guide", "gate", "no data", "other data"],
+)
+def test_a_journal_is_not_continued_with_another_strategy_or_other_data(tmp_path, other, differs):
+    journal = tmp_path / "run.jsonl"
+    first = {"data": measured_before(), "gate": lambda mix, own: mix >= own - 2.0}
+    expected = run(journal=journal, **first).trials
+    before = journal.read_bytes()
+    with pytest.raises(CbocError, match=rf"belongs to another study \(it differs in: {differs}\); choose another file"):
+        run(journal=journal, **first | other)
+    assert journal.read_bytes() == before
+    again = {"data": measured_before(), "gate": lambda mix, own: mix >= own - 2.0}
+    assert run(journal=journal, **again).trials == expected
+
+
 def test_a_setting_that_is_refused_begins_no_journal(tmp_path):
     with pytest.raises(CbocError, match="initial is a whole number"):
-        run(journal=tmp_path / "run.jsonl", initial=-1)
+        run(journal=tmp_path / "run.jsonl", policy={"initial": -1})
     assert run(journal=tmp_path / "run.jsonl").trials == run().trials
 
 
@@ -207,12 +262,17 @@ def test_a_missing_trial_is_named(tmp_path):
         read_journal(path)
 
 
-@pytest.mark.parametrize(("field", "value"), [("others", [[0.1]]), ("best", [0.1, 0.2, 0.3]), ("keeps", "half")])
-def test_a_trial_that_no_site_wrote_is_damage(tmp_path, field, value):
+@pytest.mark.parametrize(
+    ("part", "field", "value"),
+    [("answer", "others", [[0.1]]), (None, "bests", [[0.1, 0.2, 0.3]]), ("note", "keeps", "half")],
+)
+def test_a_trial_that_no_site_wrote_is_damage(tmp_path, part, field, value):
     path = tmp_path / "run.jsonl"
     run(journal=path, shares_best=True)
     lines = path.read_text().splitlines()
-    path.write_text("\n".join([*lines[:-1], json.dumps(json.loads(lines[-1]) | {field: value})]) + "\n")
+    row = json.loads(lines[-1])
+    (row["turn"] if part is None else row["turn"][part])[field] = value
+    path.write_text("\n".join([*lines[:-1], json.dumps(row)]) + "\n")
     with pytest.raises(CbocError, match="is damaged"):
         read_journal(path)
 
@@ -227,7 +287,7 @@ def test_a_failing_experiment_is_recorded_and_the_study_goes_on():
             raise ExperimentFailed("the reactor tripped")
         return problems()["a"](design)
 
-    history = simulate(study(), problems() | {"a": moody}, direction="minimise", initial=4)
+    history = simulate(study(), problems() | {"a": moody}, direction="minimise", policy=Policy(initial=4))
     failed = [trial for trial in history.of("a") if trial.status == Status.FAILED]
     assert len(failed) == 2 and failed[0].note == "the reactor tripped"
     assert np.isfinite(history.best_so_far("a")).all()
@@ -248,13 +308,14 @@ def test_sites_may_pull_in_opposite_directions():
         return -upside_down["a"](design)
 
     directions = {"a": "maximise", "b": "minimise", "c": "minimise"}
-    flipped = simulate(study(), problems() | {"a": negated}, direction=directions, seed=3, initial=4)
-    straight = simulate(study(), problems(), direction="minimise", seed=3, initial=4)
+    policy = Policy(seed=3, initial=4)
+    flipped = simulate(study(), problems() | {"a": negated}, direction=directions, policy=policy)
+    straight = simulate(study(), problems(), direction="minimise", policy=policy)
     assert [t.executed for t in flipped.trials] == [t.executed for t in straight.trials]
 
 
 def test_all_equal_outcomes_run_through():
-    history = simulate(study(3), dict.fromkeys(SITES, lambda _: 1.0), direction="maximise", initial=3)
+    history = simulate(study(3), dict.fromkeys(SITES, lambda _: 1.0), direction="maximise", policy=Policy(initial=3))
     assert all(trial.y == 1.0 for trial in history.trials)
 
 
@@ -276,7 +337,7 @@ def test_a_site_that_is_not_there_is_named():
 
 
 def test_stopping_by_utility_ends_early_and_resumes(tmp_path):
-    options = {"stop_below": 0.05, "horizon": 12}
+    options = {"policy": {"stop_below": 0.05}, "horizon": 12}
     history = run(**options)
     assert len(history.trials) < 3 * 16
     assert run(**options, journal=tmp_path / "j.jsonl").trials == run(**options, journal=tmp_path / "j.jsonl").trials
@@ -289,7 +350,7 @@ def test_history_exports_natural_units(tmp_path):
     with (tmp_path / "h.csv").open("w") as file:
         history.to_csv(file)
     lines = (tmp_path / "h.csv").read_text().splitlines()
-    assert lines[0].startswith("site,trial,round,status,decision,x1,x2,y") and len(lines) == 19
+    assert lines[0].startswith("site,trial,turn,status,decision,x1,x2,y") and len(lines) == 19
     problem = problems()[frame.site[5]]
     assert problem({"x1": frame.x1[5], "x2": frame.x2[5]}) == pytest.approx(frame.y[5])
 
@@ -304,6 +365,7 @@ def test_among_options_and_whole_numbers_only_sites_that_are_alike_go_together(a
         name: lambda design, x=optima[k]: -float(((space.to_unit(design) - x) ** 2).sum())
         for k, name in enumerate(names)
     }
-    history = simulate(Study(space, names, 6), experiments, direction="maximise", initial=8)
-    together = [trial.pull is not None and trial.keeps is None for trial in history.trials if trial.round in (4, 5)]
+    history = simulate(Study(space, names, 6), experiments, direction="maximise", policy=Policy(initial=8))
+    late = [trial for trial in turns(history) if trial.turn.number in (4, 5)]
+    together = [trial.turn.note.stance is Stance.TOGETHER for trial in late]
     assert np.mean(together) > 0.8 if are_alike else np.mean(together) < 0.2

@@ -4,10 +4,28 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from cboc import CbocError, Choice, Dataset, Finished, Gate, Int, Ledger, Site, Space, Study, Waiting, simulate
+from cboc import (
+    CbocError,
+    Choice,
+    Dataset,
+    Finished,
+    Gate,
+    Int,
+    Ledger,
+    Measurement,
+    Policy,
+    Site,
+    Space,
+    Study,
+    Unreachable,
+    Waiting,
+    collaborative,
+    simulate,
+)
+from cboc.exchange.network import Conflict
 from cboc.problems.synthetic import levy
-from cboc.site.trial import Decision, Status, Trial
-from cboc.strategy.bayesian import Bayesian
+from cboc.site.trial import Answer, Decision, Status, Trial, Turn
+from cboc.strategy.note import Note, Stance, Verdict
 
 SPACE = Space({"a": (0.0, 1.0), "b": (-5.0, 5.0)})
 
@@ -16,18 +34,23 @@ def bowl(design, centre=0.3):
     return (design["a"] - centre) ** 2 + design["b"] ** 2
 
 
-def make(sites=("x", "y"), horizon=6, initial=4, space=SPACE, site_options=None, **options):
+def make(sites=("x", "y"), horizon=6, space=SPACE, policy=None, site_options=None, **options):
     study = Study(space, sites, horizon, **({"shares_best": False} | options))  # the paper's rounds, unless asked
     ledger = Ledger(study)
-    each = {"direction": "minimise", "initial": initial, "seed": 1} | (site_options or {})
-    return [Site(study, name, ledger, **each) for name in sites]
+    each = {"direction": "minimise", "policy": Policy(**({"initial": 4, "seed": 1} | (policy or {})))}
+    return [Site(study, name, ledger, **(each | (site_options or {}))) for name in sites]
+
+
+def behind(ratio):
+    """The default strategy behind another gate."""
+    return {"strategy": collaborative(gate=Gate(ratio))}
 
 
 def finish_initial(*sites):
     for site in sites:
         for _ in range(site.initial):
             trial = site.ask()
-            site.tell(trial, bowl(trial.design(site.study.space)))
+            site.tell(trial, bowl(trial.design(site.space)))
 
 
 def test_initial_trials_come_first_and_are_not_shared():
@@ -39,7 +62,7 @@ def test_initial_trials_come_first_and_are_not_shared():
 
 
 def test_asking_waits_for_the_others_and_then_gives_the_mean():
-    x, y = make(site_options={"gate": Gate(0.0)})
+    x, y = make(policy=behind(0.0))
     finish_initial(x, y)
     with pytest.raises(Waiting, match="round 0 is still open"):
         x.ask()
@@ -51,9 +74,20 @@ def test_asking_waits_for_the_others_and_then_gives_the_mean():
 
 
 @pytest.mark.parametrize(
-    "odd", [{"others": ((5.0, 5.0),)}, {"others": ((0.5,),)}, {"others": ((float("nan"), 0.5),)}, {"x": (0.5, 1.5)}]
+    ("odd", "complaint"),
+    [
+        ({"others": ((5.0, 5.0),)}, "live in the unit cube; others"),
+        ({"others": ((0.5,),)}, "as many coordinates each; those for 'x' do not"),
+        ({"others": ((float("nan"), 0.5),)}, "live in the unit cube; others"),
+        ({"X": ((0.5, 1.5),)}, r"X\[0\]\[1\] of site 'x' is 1.5"),
+        ({"X": ((0.5,),)}, "have 2 coordinates; the network of site 'x' gave 1"),
+        ({"X": ((0.5, 0.5), (0.5, 0.5))}, "site 'x' asked about 1 designs; its network gave 2"),
+        ({"weights": (1.0,)}, "a row of W has 2 weights; site 'x' was given 1"),
+        ({"weights": (0.5, 0.4)}, "add up to 1; those for 'x' do not"),
+        ({"leader": "z"}, "leader that the network of site 'x' names is no site"),
+    ],
 )
-def test_a_network_that_gives_no_designs_is_named_and_nothing_of_it_is_kept(odd):
+def test_a_network_that_gives_no_designs_is_named_and_nothing_of_it_is_kept(odd, complaint):
     x, y = make()
     finish_initial(x, y)
     y.propose()
@@ -61,11 +95,11 @@ def test_a_network_that_gives_no_designs_is_named_and_nothing_of_it_is_kept(odd)
     class Odd:
         submit, leave = x.network.submit, x.network.leave
 
-        def design(self, site, round):
-            return replace(y.network.design(site, round), **odd)
+        def mix(self, site, turn):
+            return replace(y.network.mix(site, turn), **odd)
 
     x.network = Odd()
-    with pytest.raises(CbocError, match="designs have 2 coordinates from 0 to 1; the network of site 'x' gave"):
+    with pytest.raises(CbocError, match=complaint):
         x.ask()
     x.network = y.network
     assert x.ask().status == Status.PENDING
@@ -88,13 +122,13 @@ def test_telling_twice_the_same_is_fine_and_something_else_is_not():
     trial = x.ask()
     x.tell(trial, 2.0)
     assert x.tell(trial, 2.0).y == 2.0 and len(x.dataset) == 1
-    with pytest.raises(CbocError, match=r"trial 0 of 'x' was told 2 already; 3 came now"):
+    with pytest.raises(CbocError, match=r"trial 0 of 'x' was told 2 already, and now 3"):
         x.tell(trial, 3.0)
 
 
 def test_a_gate_above_one_is_working_alone_bit_by_bit():
     alone = make(rule="identity")
-    gated = make(rule="uniform", site_options={"gate": Gate(2.0)})
+    gated = make(rule="uniform", policy=behind(2.0))
     for pair in (alone, gated):
         finish_initial(*pair)
         for _ in range(3):
@@ -108,14 +142,14 @@ def test_a_gate_above_one_is_working_alone_bit_by_bit():
 
 
 def test_the_gate_runs_the_mix_exactly_when_its_utility_suffices():
-    x, y = make(site_options={"gate": Gate(0.5)}, horizon=8)
+    x, y = make(policy=behind(0.5), horizon=8)
     finish_initial(x, y)
     for _ in range(8):
         for site in (x, y):
             site.propose()
         for site in (x, y):
             trial = site.ask()
-            is_worth_it = trial.log_worth_agreed >= trial.log_worth + np.log(0.5)
+            is_worth_it = trial.answer.verdict.log_worth >= trial.turn.note.log_worth + np.log(0.5)
             assert (trial.decision == Decision.FOLLOWED) == is_worth_it
             site.tell(trial, bowl(trial.design(SPACE), 0.3 if site is x else 0.6))
 
@@ -181,7 +215,7 @@ def test_what_could_not_be_saved_has_not_happened_and_is_done_again(act):
 @pytest.mark.parametrize("initial", [0, 4])
 def test_no_design_is_handed_in_or_run_that_could_not_be_saved(initial):
     disk = Unreliable()
-    x, _ = make(initial=initial, site_options={"save": disk})
+    x, _ = make(policy={"initial": initial}, site_options={"save": disk})
     disk.is_full = True
     with pytest.raises(OSError, match="no space left"):
         x.propose()
@@ -192,12 +226,12 @@ def test_no_design_is_handed_in_or_run_that_could_not_be_saved(initial):
 
 def test_an_agreed_design_that_could_not_be_saved_is_agreed_on_again():
     disk = Unreliable()
-    x, y = make(initial=0, site_options={"save": disk})
+    x, y = make(policy={"initial": 0}, site_options={"save": disk})
     x.propose(), y.propose()
     disk.is_full = True
     with pytest.raises(OSError, match="no space left"):
         x.ask()
-    assert x.trials[0].status == Status.PROPOSED
+    assert x.trials[0].status == Status.SUBMITTED
     assert x.ask() == x.trials[0] and x.trials[0].status == Status.PENDING
 
 
@@ -220,18 +254,63 @@ def test_a_trial_by_its_number():
 
 
 def test_a_round_that_is_open_with_a_proposal_of_another_file_is_waited_for():
-    """A copy of the site's file that is in use elsewhere, or the file of before that was lost."""
-    x, y = make(initial=0)
+    """A site that went on alone has a proposal in the open round: its next one is for the round after."""
+    x, y = make(policy={"initial": 0}, horizon=3)
     x.propose()
-    again = Site(x.study, "x", x.network, direction="minimise", initial=0, seed=2)
-    with pytest.raises(Waiting, match="Is a copy of this site's file in use on another computer"):
-        again.ask()
+    nobody, reached = Nobody(), x.network
+    x.network = nobody
+    x.tell(x.ask(), 1.0)
+    x.network = reached
+    with pytest.raises(Waiting, match="round 0 is open with what 'x' proposed for it before") as waiting:
+        x.ask()
+    assert not waiting.value.is_usual and waiting.value.standing.missing == ("y",)
+    assert x.trials[-1].status == Status.PROPOSED
     y.propose()
-    with pytest.raises(Waiting, match="round 1 is still open"):
-        again.ask()
+    with pytest.raises(Waiting, match="round 1 is still open") as waiting:
+        x.ask()
+    assert waiting.value.is_usual
     y.tell(y.ask(), 1.0)
     y.propose()
-    assert again.ask().round == 1
+    trial = x.ask()
+    assert (trial.turn.number, trial.answer.snapshot) == (1, 1)
+
+
+def test_two_copies_of_a_site_are_noticed():
+    x, y = make(policy={"initial": 0})
+    x.propose()
+    again = Site(x.study, "x", x.network, direction="minimise", policy=Policy(initial=0, seed=2))
+    with pytest.raises(Conflict, match="Is a copy of this site's file in use on another computer"):
+        again.ask()
+    y.propose()
+    with pytest.raises(Conflict, match="another design for turn 0 already"):
+        again.ask()
+    assert x.ask().status == Status.PENDING
+
+
+class Nobody:
+    """A network in which nobody answers."""
+
+    def submit(self, _):
+        raise Unreachable("nobody answers.")
+
+    def mix(self, *_):
+        raise Unreachable("nobody answers.")
+
+
+def test_who_does_not_go_on_alone_says_that_nobody_answers():
+    (x,) = make(("x",), policy={"initial": 0, "goes_on_alone": False})
+    x.network = Nobody()
+    with pytest.raises(Unreachable, match="nobody answers"):
+        x.ask()
+    assert x.trials[-1].status == Status.PROPOSED
+
+
+def test_while_nobody_answers_the_own_proposal_is_run():
+    (x,) = make(("x",), policy={"initial": 0})
+    x.network = Nobody()
+    trial = x.ask()
+    assert trial.decision == Decision.UNREACHABLE and trial.x.tolist() == list(trial.proposed)
+    assert "the coordinator could not be reached" in trial.explain(("x",))
 
 
 class Deaf:
@@ -242,10 +321,10 @@ class Deaf:
 
 
 def test_who_has_finished_is_finished_whatever_the_coordinator_says():
-    (x,) = make(("x",), horizon=1, initial=0)
+    (x,) = make(("x",), horizon=1, policy={"initial": 0})
     x.tell(x.ask(), 1.0)
     x.network = Deaf()
-    with pytest.raises(Finished, match="1 of 1 rounds"):
+    with pytest.raises(Finished, match="1 of 1 turns"):
         x.ask()
 
 
@@ -258,17 +337,33 @@ def test_an_abandoned_trial_is_never_told():
     assert x.ask().number == trial.number + 1
 
 
-@pytest.mark.parametrize("y", [float("nan"), float("inf"), "much", None, (1.0, -2.0), (1.0, float("nan")), (1, 2, 3)])
+@pytest.mark.parametrize("y", [float("nan"), float("inf"), "much", None, np.zeros(2), {"y": "much"}, 10**400])
 def test_an_outcome_that_is_no_number_is_refused_in_one_sentence(y):
     x, _ = make()
-    with pytest.raises(CbocError, match="an outcome is a"):
+    with pytest.raises(CbocError, match="site 'x': an outcome is a"):
         x.tell(x.ask(), y)
     assert len(x.dataset) == 0
 
 
+@pytest.mark.parametrize("y", [(0.8, 3.0), [0.8, 3.0], (1.0, -2.0), (1, 2, 3), {"y": (0.8, 3.0)}])
+def test_a_bare_tuple_is_refused_with_a_sentence_that_names_measurement(y):
+    x, _ = make()
+    with pytest.raises(CbocError, match=r"could mean several things.*write Measurement\(mean, sem\)"):
+        x.tell(x.ask(), y)
+    assert len(x.dataset) == 0
+
+
+def test_an_outcome_may_be_told_by_its_objective():
+    x, y = (make(("x",), objectives=["yield"])[0] for _ in range(2))
+    assert x.tell(x.ask(), {"yield": Measurement(1.0, 0.5)}) == y.tell(y.ask(), Measurement(1.0, 0.5))
+    assert x.trials[0].outcomes == {"yield": Measurement(1.0, 0.5)}
+    with pytest.raises(CbocError, match="outcomes are told for yield; these are for y"):
+        x.tell(x.ask(), {"y": 1.0})
+
+
 def test_a_measured_error_reaches_the_dataset():
     x, _ = make()
-    x.tell(x.ask(), (1.0, 0.25))
+    x.tell(x.ask(), Measurement(1.0, 0.25))
     x.tell(x.ask(), 2.0)
     np.testing.assert_array_equal(x.dataset.sem, [0.25, np.nan])
 
@@ -286,12 +381,12 @@ def test_the_budget_ends_the_site():
         trial = x.ask()
         x.tell(trial, bowl(trial.design(SPACE)))
     assert x.is_finished
-    with pytest.raises(Finished, match="2 of 2 rounds"):
+    with pytest.raises(Finished, match="2 of 2 turns"):
         x.ask()
 
 
 def test_the_theorys_stopping_rule_ends_a_site_and_frees_the_others():
-    x, y = make(site_options={"stop_below": 1e3})
+    x, y = make(policy={"stop_below": 1e3})
     finish_initial(x, y)
     with pytest.raises(Finished, match="fell below 1000"):
         x.ask()
@@ -305,9 +400,11 @@ def test_a_late_proposal_counts_for_the_round_that_is_open():
         x.propose()
         x.network.close()
         x.tell(x.ask(), 1.0)
-    assert y.propose().round == 2 and y.rounds == 1
+    assert y.propose().turn.number == 0 and y.turns == 1
     x.propose()
-    assert y.ask().round == 2 and x.network.known(2).progress.tolist() == [2 / 6, 0.0]
+    trial = y.ask()
+    assert (trial.turn.number, trial.answer.snapshot) == (0, 2)
+    assert x.network.snapshot(2).progress.tolist() == [2 / 6, 0.0]
 
 
 def test_missed_rounds_do_not_count_and_everybody_gets_to_the_end():
@@ -319,28 +416,22 @@ def test_missed_rounds_do_not_count_and_everybody_gets_to_the_end():
         for site in (x, y):
             with suppress(Waiting, Finished):
                 site.tell(site.ask(), 1.0)
-    assert (x.rounds, y.rounds) == (3, 4)
+    assert (x.turns, y.turns) == (3, 4)
 
 
 def test_a_stale_trial_is_told_at_the_design_that_was_to_be_run():
-    x, y = make(site_options={"gate": Gate(0.0)})
+    x, y = make(policy=behind(0.0))
     finish_initial(x, y)
     stale = x.propose()
     y.propose()
-    assert x.ask().agreed != stale.proposed
-    np.testing.assert_array_equal(x.tell(stale, 0.5).executed, x.trials[-1].agreed)
+    assert x.ask().answer.mix != stale.proposed
+    np.testing.assert_array_equal(x.tell(stale, 0.5).executed, x.trials[-1].answer.mix)
 
 
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"gate": 0.5}, r"a gate is a function, such as Gate\(0.5\); 0.5 is not"),
-        ({"strategy": "ei"}, "a strategy is a function"),
-        ({"strategy": Bayesian}, "a strategy is a function"),
-        ({"seed": -1}, "seed is a whole number from 0; this is -1"),
-        ({"initial": 2.5}, "initial is a whole number from 0; this is 2.5"),
-        ({"stop_below": float("nan")}, "stop_below is a number from 0; this is nan"),
-        ({"data": Dataset.empty(3, "minimise")}, "has data with 3 coordinates; the study has 2"),
+        ({"data": Dataset.empty(3, "minimise")}, "has data with 3 coordinates; its space has 2"),
         ({"data": Dataset.empty(2, "maximise")}, "its data say maximise"),
     ],
 )
@@ -350,15 +441,15 @@ def test_wrong_settings_are_refused_in_one_sentence(options, complaint):
 
 
 @pytest.mark.parametrize("answer", [None, np.zeros(3), lambda X: X.sum(axis=1)])
-def test_a_strategy_that_returns_no_utility_is_named(answer):
-    (x,) = make(("x",), site_options={"strategy": lambda _situation, _rng: answer})
+def test_a_strategy_that_returns_no_opinion_is_named(answer):
+    (x,) = make(("x",), policy={"strategy": lambda _situation, _rng: answer})
     finish_initial(x)
-    with pytest.raises(CbocError, match="the strategy of site 'x' has to return a utility"):
+    with pytest.raises(CbocError, match="a strategy has to return an opinion, with propose; .* ByUtility makes one"):
         x.ask()
 
 
 def test_sites_without_any_data_start_together():
-    pair = make(initial=0)
+    pair = make(policy={"initial": 0})
     for site in pair:
         site.propose()
     assert all(SPACE.contains(site.ask().x) for site in pair)
@@ -368,13 +459,13 @@ def test_earlier_data_count_as_initial():
     study = Study(SPACE, ("x",), 3)
     data = Dataset(np.random.default_rng(0).random((10, 2)), np.arange(10.0), direction="minimise")
     site = Site(study, "x", Ledger(study), direction="minimise", data=data)
-    assert site.ask().round == 0 and site.best.y == 0.0
+    assert site.ask().turn.number == 0 and site.best.y == 0.0
 
 
 def test_a_site_with_no_data_at_all_starts_somewhere_feasible():
-    (x,) = make(("x",), initial=0)
+    (x,) = make(("x",), policy={"initial": 0})
     trial = x.ask()
-    assert SPACE.contains(trial.x) and trial.round == 0
+    assert SPACE.contains(trial.x) and trial.turn.number == 0
 
 
 def test_directions_are_explicit_and_opposite():
@@ -394,7 +485,7 @@ def test_mixed_spaces_are_proposed_and_agreed_feasibly():
     space = Space(
         {"t": (0.0, 1.0), "n": Int(1, 6), "s": Choice(["red", "green", "blue"]), "u": (0.0, 1.0)}, ["t + u <= 1"]
     )
-    pair = make(space=space, initial=6, horizon=4, site_options={"gate": Gate(0.0)})
+    pair = make(space=space, horizon=4, policy={"initial": 6} | behind(0.0))
 
     def yield_(d):
         return (d["t"] - 0.4) ** 2 + (d["n"] - 4) ** 2 / 10 + (d["s"] != "green") + (d["u"] - 0.5) ** 2
@@ -413,7 +504,7 @@ def test_a_trial_survives_its_row():
     x, y = make(rule="leader", shares_best=True)
     finish_initial(x, y)
     y.propose()
-    for trial in (x.trials[0], x.ask(), x.tell(x.ask(), (1.0, 0.5)), x.trials[-1]):
+    for trial in (x.trials[0], x.ask(), x.tell(x.ask(), Measurement(1.0, 0.5)), x.trials[-1]):
         assert Trial.from_row(trial.to_row()) == trial
 
 
@@ -422,42 +513,47 @@ def test_a_correction_while_a_round_is_open_counts_as_after_a_restart():
     finish_initial(x, y)
     x.propose()
     x.tell(x.trials[0], x.trials[0].y + 3.0, is_correction=True)
-    again = Site(x.study, "x", x.network, direction="minimise", initial=4, seed=1, trials=list(x.trials))
+    again = Site(x.study, "x", x.network, direction="minimise", policy=x.policy, trials=list(x.trials))
     y.propose()
     assert x.ask() == again.ask()
 
 
 def test_explanations():
-    def explain(weights, own="a", sites=("a", "b", "c"), **given):
-        trial = Trial(own, 9, Status.PENDING, round=3, proposed=(0.1,), agreed=(0.2,), weights=weights, **given)
-        return trial.explain(sites)
+    def explain(weights, verdict, note=None, leader=None, **given):
+        answer = Answer((0.2,), weights, 3, verdict, leader)
+        trial = Trial("a", 9, Status.PENDING, (0.1,), Turn(3, note or Note(), (), answer), **given)
+        return trial.explain(("a", "b", "c"))
 
     third = 0.7 / 3
-    followed, declined = {"decision": Decision.FOLLOWED}, {"decision": Decision.DECLINED}
+    followed = {"verdict": Verdict(True), "decision": Decision.FOLLOWED}
+    declined = {"verdict": Verdict(False, reason="your gate declines it"), "decision": Decision.DECLINED}
     uniform = explain((third + 0.3, third, third), **followed)
     assert uniform == "70 % group mean, 30 % your own optimum; accepted by your gate."
     leader = explain((0.5, 0.3, 0.2), leader="b", **followed)
     assert leader == "60 % group mean, 30 % your own optimum, 10 % b; leader b; accepted by your gate."
     assert explain((0.2, 0.4, 0.4), leader="a", **followed).startswith("60 % group mean, 20 % b, 20 % c; you lead")
     assert explain((0.5, 0.5, 0.0), **declined) == (
-        "100 % mean of 2 sites; declined by your gate, so this is your own proposal."
+        "100 % mean of 2 sites; not run, because your gate declines it: this is your own proposal."
     )
-    doubt = {"keeps": 0.5, "reason": "nobody's best design is known yet", "log_worth": 0.0, **declined}
-    assert explain((0.5, 0.5, 0.0), log_worth_agreed=-1.0, **doubt) == (
-        "100 % mean of 2 sites; in doubt, for nobody's best design is known yet; "
-        "the mix keeps less than 50 % of what your own promises, so this is your own proposal."
+    doubt = Note(stance=Stance.DOUBT, keeps=0.5, reason="nobody's best design is known yet")
+    little = Verdict(False, -1.0, reason="it keeps less than 50 % of what your own promises")
+    assert explain((0.5, 0.5, 0.0), little, doubt, decision=Decision.DECLINED) == (
+        "100 % mean of 2 sites; in doubt, because nobody's best design is known yet; "
+        "not run, because it keeps less than 50 % of what your own promises: this is your own proposal."
     )
-    assert "declined by your gate" in explain((0.5, 0.5, 0.0), log_worth_agreed=-0.1, **doubt)
-    alone = explain(
-        (0.5, 0.5, 0.0), decision=Decision.ALONE, reason="your outcomes contradict the others' best designs"
-    )
-    assert (
-        alone == "100 % your own optimum, nothing is mixed in, for your outcomes contradict the others' best designs."
-    )
-    assert explain((0.5, 0.5, 0.0), decision=Decision.ALONE) == "100 % your own optimum, nothing is mixed in."
+    assert "your gate declines it" in explain((0.5, 0.5, 0.0), note=doubt, **declined)
+    contradicted = {"verdict": Verdict(False), "decision": Decision.CONTRADICTED}
+    reason = "your outcomes contradict the others' best designs"
+    alone = explain((0.5, 0.5, 0.0), note=Note(stance=Stance.ALONE, reason=reason), **contradicted)
+    assert alone == f"100 % your own optimum: nothing is mixed in, because {reason}."
+    assert explain((0.5, 0.5, 0.0), **contradicted) == "100 % your own optimum: nothing is mixed in."
     assert explain((1.0, 0.0, 0.0), **followed).startswith("100 % your own optimum")
-    drawn = explain((1.0, 0.0, 0.0), pull=2.0, **followed)
+    drawn = explain((1.0, 0.0, 0.0), note=Note(pull=2.0), **followed)
     assert drawn.startswith("100 % your own optimum, drawn to where the others' best designs lie")
+    third_one = Verdict(False, reason="the plate has room", instead=(0.3,))
+    assert explain((0.5, 0.5, 0.0), third_one, decision=Decision.OTHER) == (
+        "100 % mean of 2 sites; another design instead, because the plate has room."
+    )
 
 
 def test_designs_say_nothing_of_the_size_and_sign_of_outcomes():
@@ -466,7 +562,9 @@ def test_designs_say_nothing_of_the_size_and_sign_of_outcomes():
 
     def left(scale, direction):
         experiments = {name: lambda design, k=k: scale * (problem(design) + k) for k, name in enumerate(names)}
-        history = simulate(Study(problem.space, names, 4), experiments, direction=direction, seed=3, initial=5)
-        return [(trial.site, trial.round, trial.proposed, trial.best) for trial in history.trials]
+        history = simulate(
+            Study(problem.space, names, 4), experiments, direction=direction, policy=Policy(seed=3, initial=5)
+        )
+        return [(trial.site, trial.proposed, trial.turn and trial.turn.bests) for trial in history.trials]
 
     assert left(1.0, "minimise") == left(2.0**20, "minimise") == left(-2.0, "maximise")

@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cboc import Dataset, Ledger, Site, Study
+from cboc import Dataset, Finished, Ledger, Measurement, Policy, Site, Study, Waiting, collaborative
 from cboc.runs.simulation import simulate
 from cboc.search.ascent import ascend_all
 from cboc.search.grouping import MOST, by_group
 from cboc.search.maximise import maximise, maximise_all
-from cboc.site.site import Finished, Waiting, think
+from cboc.site.thinking import think
 from cboc.space.space import Space
 from cboc.strategy.bayesian import Bayesian, paper
 from cboc.strategy.situation import Situation
@@ -128,12 +128,12 @@ def test_climbs(seed, sites, n, D, race):
     def climb(rows):
         mine = owners[rows]
 
-        def landscapes(X, places):
-            step = X - centres[mine[places]]
-            values = -(curves[mine[places]] * step**2).sum(axis=1) + np.sin(20.0 * X[:, 0])
-            gradients = -2.0 * curves[mine[places]] * step
+        def landscapes(X, whose):
+            step = X - centres[whose]
+            values = -(curves[whose] * step**2).sum(axis=1) + np.sin(20.0 * X[:, 0])
+            gradients = -2.0 * curves[whose] * step
             gradients[:, 0] += 20.0 * np.cos(20.0 * X[:, 0])
-            return np.where((mine[places] % 3 == 2) & (X[:, 0] > 0.8), np.nan, values), gradients
+            return np.where((whose % 3 == 2) & (X[:, 0] > 0.8), np.nan, values), gradients
 
         return ascend_all(
             landscapes, starts[rows], np.zeros(D), np.ones(D), owners=mine, tolerance=tolerance[rows], race=race
@@ -180,15 +180,14 @@ NAMES = tuple(f"lab-{k}" for k in range(7))
 
 
 def outcome(k, x, noisy):
-    return float(np.sin(5.0 * x + k).sum() + 0.3 * k * x[0]), 0.05 if noisy else None
+    return Measurement(float(np.sin(5.0 * x + k).sum() + 0.3 * k * x[0]), 0.05 if noisy else None)
 
 
-def one_after_another(study, strategy, initial, noisy, data):
+def one_after_another(study, policy, noisy, data):
     """Every site by its own ask and tell, as over a network: nobody thinks for anybody else."""
     ledger = Ledger(study)
     sites = [
-        Site(study, name, ledger, direction="minimise", strategy=strategy, initial=initial, data=data.get(name), seed=3)
-        for name in study.sites
+        Site(study, name, ledger, direction="minimise", policy=policy, data=data.get(name)) for name in study.sites
     ]
     while not all(site.is_finished for site in sites):
         for site in sites:
@@ -197,8 +196,7 @@ def one_after_another(study, strategy, initial, noisy, data):
         for k, site in enumerate(sites):
             with suppress(Finished, Waiting):
                 trial = site.ask()
-                y, sem = outcome(k, trial.x, noisy)
-                site.tell(trial, y if sem is None else (y, sem))
+                site.tell(trial, outcome(k, trial.x, noisy))
     return {site.name: site.trials for site in sites}
 
 
@@ -224,26 +222,22 @@ def test_a_study_in_one_process_is_that_of_sites_on_their_own(strategy, D, noisy
         data = {name: Dataset(X, np.cos(3.0 * X).sum(axis=1), direction="minimise") for name in NAMES[::3]}
 
     def experiment(k):
-        def run(design):
-            y, sem = outcome(k, space.to_unit(design), noisy)
-            return y if sem is None else (y, sem)
-
-        return run
+        return lambda design: outcome(k, space.to_unit(design), noisy)
 
     experiments = {name: experiment(k) for k, name in enumerate(NAMES)}
-    initial = 6
-    history = simulate(study, experiments, direction="minimise", strategy=strategy, initial=initial, data=data, seed=3)
-    alone = one_after_another(study, strategy, initial, noisy, data)
+    policy = Policy(collaborative(strategy), initial=6, seed=3)
+    history = simulate(study, experiments, direction="minimise", policy=policy, data=data)
+    alone = one_after_another(study, policy, noisy, data)
     for name in NAMES:
         together = [trial for trial in history.trials if trial.site == name]
         assert [t.proposed for t in together] == [t.proposed for t in alone[name]]
         assert [t.executed for t in together] == [t.executed for t in alone[name]]
-        assert [(t.log_worth, t.warm_start) for t in together] == [(t.log_worth, t.warm_start) for t in alone[name]]
+        assert [t.turn and t.turn.note for t in together] == [t.turn and t.turn.note for t in alone[name]]
 
 
 def test_a_thought_is_dropped_when_the_trials_change():
     study = Study(box(2), ("a",), 4, rule="identity")
-    site, twin = (Site(study, "a", Ledger(study), direction="minimise", initial=4) for _ in range(2))
+    site, twin = (Site(study, "a", Ledger(study), direction="minimise", policy=Policy(initial=4)) for _ in range(2))
     for each in (site, twin):
         for _ in range(4):
             trial = each.ask()
@@ -260,7 +254,7 @@ def test_a_thought_is_dropped_when_the_trials_change():
 def test_sites_of_different_studies_think_together_as_each_would_alone(first):
     def ready(shares_best):
         study = Study(box(2), ("a", "b"), 4, shares_best=shares_best)
-        site = Site(study, "a", Ledger(study), direction="minimise", initial=4)
+        site = Site(study, "a", Ledger(study), direction="minimise", policy=Policy(initial=4))
         for _ in range(4):
             trial = site.ask()
             site.tell(trial, float(trial.x.sum()))
@@ -271,7 +265,7 @@ def test_sites_of_different_studies_think_together_as_each_would_alone(first):
     assert [site.propose() for site in together] == [ready(first).propose(), ready(not first).propose()]
 
 
-def test_a_strategy_without_together_is_asked_site_by_site():
+def test_a_strategy_that_cannot_batch_is_asked_site_by_site():
     asked = []
 
     def strategy(situation: Situation, random):
@@ -280,7 +274,7 @@ def test_a_strategy_without_together_is_asked_site_by_site():
 
     study = Study(box(1), ("a", "b"), 2, rule="identity")
     experiments = {"a": lambda x: x["x0"], "b": lambda x: -x["x0"]}
-    simulate(study, experiments, direction="minimise", strategy=strategy, initial=3)
+    simulate(study, experiments, direction="minimise", policy=Policy(strategy, initial=3))
     assert asked == [3, 3, 4, 4]
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cboc import CbocError, Ledger, Site, Space, Study
+from cboc import CbocError, Ledger, Policy, Site, Space, Study
 from cboc.site import worksheet
 from cboc.site.trial import Status
 
@@ -13,7 +13,7 @@ STUDY = Study(SPACE, ["x"], 3)
 @pytest.fixture
 def site():
     """With two trials that wait for a result."""
-    site = Site(STUDY, "x", Ledger(STUDY), direction="maximise", initial=5)
+    site = Site(STUDY, "x", Ledger(STUDY), direction="maximise", policy=Policy(initial=5))
     first = site.ask()
     site.fail(first)
     site.ask()
@@ -41,7 +41,7 @@ def test_a_sheet_with_a_mistake_tells_nothing(site, tmp_path):
     assert site.trials == before
     site.tell(site.trials[0], 1.0)
     sheet(path, "1,5,0.5,0.5,,", "0,5,0.5,2,,")
-    with pytest.raises(CbocError, match=r"was told 1 already; 2 came now.*cboc tell 2 --trial 0 --again"):
+    with pytest.raises(CbocError, match=r"was told 1 already, and now 2.*cboc tell 2 --trial 0 --again"):
         worksheet.enter_all(site, worksheet.read(path, SPACE))
     assert site.trials[1].status == Status.PENDING
 

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 import pytest
 
 import cboc
-from cboc import Choice, Float, Int, Space, Study
+from cboc import Choice, Float, Int, Policy, Space, Study
 from cboc.coordinator.app import create_app
 from cboc.coordinator.database import open_database
 from cboc.coordinator.schema import upgrade
@@ -30,7 +30,7 @@ SITES = ("lab-a", "lab-b")
 class Laboratories:
     """A coordinator with one study, whose sites have joined, each with a file."""
 
-    def __init__(self, folder, study, **settings):
+    def __init__(self, folder, study, initial=2):
         self.folder, self.study, self.secret = folder, study, SECRET
         self.engine = open_database(f"sqlite:///{folder / 'coordinator.db'}")
         upgrade(self.engine)
@@ -38,7 +38,7 @@ class Laboratories:
         self.running = ExitStack()
         self.coordinator = ExitStack()
         url = self.coordinator.enter_context(served(create_app(self.engine)))
-        settings = {"direction": "maximise", "initial": 2, "seed": 5} | settings
+        settings = {"direction": "maximise", "policy": Policy(initial=initial, seed=5)}
         for site in study.sites:
             cboc.join(url, Tokens(self.engine).invite(study.name, site), storage=self.file(site), **settings)
 

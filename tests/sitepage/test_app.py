@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import cboc
 import cboc.sitepage.app
-from cboc import CbocError, Choice, Float, Int, Space, Study
+from cboc import CbocError, Choice, Float, Int, Measurement, Policy, Space, Study
 from cboc.data.numbers import GROUPED
 from cboc.site.trial import Decision, Status
 from cboc.sitepage.form import read_entry
@@ -269,7 +269,7 @@ def test_another_result_for_the_same_trial_is_refused_and_not_offered_for_the_ne
     page.post("/result", data={"trial": 0, "y": "0.5"})
     page.ask()
     answer = page.post("/result", data={"trial": 0, "y": "0.7654"})
-    assert answer.status_code == 409 and "was told 0.5 already; 0.7654 came now." in answer.text
+    assert answer.status_code == 409 and "was told 0.5 already, and now 0.7654." in answer.text
     assert 'id="y-1" name="y" inputmode="decimal" required value=""' in answer.text
     assert page.post("/failed", data={"trial": 0}).status_code == 409
 
@@ -327,13 +327,14 @@ def test_the_page_says_whom_it_waits_for(visit):
     assert "Trial 2 is ready" in page.ask()
 
 
-def test_while_it_waits_one_message_asks_where_the_study_stands(labs, visit):
+def test_while_it_waits_a_question_is_one_message(labs, visit):
     page = visit("lab-a")
     after_initial(page)
     page.ask()
     before = len(SiteFile(labs.file("lab-a")).sent())
     page.ask()
-    assert [sent.path for sent in SiteFile(labs.file("lab-a")).sent()[before:]] == ["/v1/study"]
+    (sent,) = SiteFile(labs.file("lab-a")).sent()[before:]
+    assert (sent.method, sent.path, sent.body) == ("GET", "/v2/turns/0/mix", b"")
 
 
 def test_however_many_windows_are_open_the_coordinator_is_asked_now_and_then(labs):
@@ -373,7 +374,7 @@ def test_nobody_answers(labs, visit):
     for _ in range(2):
         text = page.post("/alone", data={"trial": 2}).text
     assert "the coordinator could not be reached" in text and "Trial 2 is ready" in text
-    assert labs.site("lab-a").trials[2].decision == Decision.SOLO
+    assert labs.site("lab-a").trials[2].decision == Decision.UNREACHABLE
     page.post("/result", data={"trial": 2, "y": "3"})
     assert labs.site("lab-a").trials[2].y == 3.0
 
@@ -403,7 +404,7 @@ def test_a_strategy_that_breaks_down_is_shown(visit):
     def broken(*_):
         raise RuntimeError("no <more> ideas")
 
-    page = visit("lab-a", strategy=broken)
+    page = visit("lab-a", policy=Policy(broken, initial=2, seed=5))
     after_initial(page)
     page.ask()
     assert "RuntimeError: no <more> ideas" in unescaped(page.get("/")).replace("&gt;", ">")
@@ -471,7 +472,7 @@ def test_all_that_left_is_listed_without_secrets(labs, visit):
     page.ask()
     page.ask()
     text = unescaped(page.get("/sent"))
-    for said in ("joined the study", "proposed a design for round 0", "asked for the design of round 0", "2 times"):
+    for said in ("joined the study", "proposed a design for turn 0", "asked for the mix of turn 0", "2 times"):
         assert said in text
     assert re.search(r"proposed design: temperature = \S+ °C, time = ", text)
     about = SiteFile(labs.file("lab-a")).about
@@ -546,4 +547,4 @@ def test_a_number_is_read_with_point_or_comma(y):
     space = Space({"a": (0.0, 1.0)})
     for text in (repr(y), repr(y).replace(".", ","), f" {y!r} ", repr(y).replace("-", "\N{MINUS SIGN}")):
         if not GROUPED.fullmatch(text):
-            assert read_entry({"y": text}, space, {"a": 0.5}).outcome == y
+            assert read_entry({"y": text}, space, {"a": 0.5}).outcome == Measurement(y)

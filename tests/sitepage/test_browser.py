@@ -120,7 +120,7 @@ def test_a_study_of_two_sites_by_keyboard(labs, visit):
     assert a.locator("#trials tbody tr").count() == 5
     assert a.locator("#picture canvas").first.evaluate(HAS_COLOURS)
     a.click("text=Read them all")
-    a.wait_for_selector("text=Proposed a design for round 2")
+    a.wait_for_selector("text=Proposed a design for turn 2")
 
 
 def test_what_is_being_typed_survives_the_pages_own_questions(labs, visit):

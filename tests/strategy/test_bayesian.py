@@ -7,7 +7,8 @@ from cboc.data.dataset import Dataset
 from cboc.errors import CbocError
 from cboc.search.maximise import maximise
 from cboc.space.space import Space
-from cboc.strategy.bayesian import Bayesian, default, paper
+from cboc.strategy.bayesian import Bayesian, paper
+from cboc.strategy.opinion import Blind
 from cboc.strategy.situation import Situation
 from cboc.surrogate.fitting import PAPER, fit
 from cboc.utility.confidence import UCB
@@ -29,8 +30,12 @@ def dataset(n=12, direction="maximise", sem=np.nan):
     return Dataset(X, y if direction == "maximise" else -y, sem, direction=direction)
 
 
+def opinion_of(data, strategy=None, **situation):
+    return (strategy or Bayesian())(Situation(data, SPACE, **situation), rng())
+
+
 def utility_of(data, strategy=None, **situation):
-    return (strategy or default())(Situation(data, SPACE, **situation), rng())
+    return opinion_of(data, strategy, **situation).utility
 
 
 # What the presets are
@@ -50,7 +55,7 @@ def test_the_papers_is_plain_ei_in_natural_units():
     assert utility(X) == pytest.approx(EI(fit(data.X, data.y, model=PAPER, widths=np.array([1.0, 4.0]), starts=3))(X))
 
 
-@pytest.mark.parametrize("strategy", [default(), paper()], ids=["default", "paper"])
+@pytest.mark.parametrize("strategy", [Bayesian(), paper()], ids=["default", "paper"])
 def test_minimising_is_maximising_the_negative(strategy):
     X = SPACE.sample(20, rng(1))
     up, down = (utility_of(dataset(direction=direction), strategy) for direction in ("maximise", "minimise"))
@@ -58,16 +63,18 @@ def test_minimising_is_maximising_the_negative(strategy):
 
 
 def test_a_proposal_comes_near_the_top():
-    x, _ = maximise(utility_of(dataset()), SPACE, rng())
+    x = opinion_of(dataset()).propose()
     assert x == pytest.approx([0.6, 0.6], abs=0.1)
+    assert (x == maximise(utility_of(dataset()), SPACE, rng())[0]).all()
 
 
 @pytest.mark.parametrize("kind", [LogEI, EI, UCB, NoisyEI, KnowledgeGradient, Thompson], ids=lambda kind: kind.__name__)
 @pytest.mark.parametrize("n", [1, 2, 12])
 def test_every_utility_makes_a_proposal(kind, n):
-    utility = Bayesian(kind.on)(Situation(dataset(n), SPACE), rng())
-    x, value = maximise(utility, SPACE, rng())
-    assert SPACE.contains(x) and np.isfinite(value) and not np.isnan(utility.log_worth(x[None])).any()
+    opinion = opinion_of(dataset(n), Bayesian(kind.on))
+    x, value = maximise(opinion.utility, SPACE, rng())
+    assert SPACE.contains(x) and np.isfinite(value) and SPACE.contains(opinion.propose())
+    assert opinion.note(x).log_worth == opinion.utility.log_worth(x[None])[0]
 
 
 def test_known_errors_reach_the_surrogate():
@@ -89,13 +96,13 @@ def test_a_failure_keeps_others_away():
 
 def test_a_failure_counts_as_the_worst_that_worked():
     data = dataset().with_failure([0.1, 0.2])
-    gp = default().surrogate(Situation(data, SPACE))
+    gp = Bayesian().surrogate(Situation(data, SPACE))
     assert (gp.X[-1] == [0.1, 0.2]).all() and gp.y[-1] == gp.y[:-1].min()
     worse = Dataset(data.X, -data.y, failures=data.failures, direction="minimise")
-    assert (default().surrogate(Situation(worse, SPACE)).y == gp.y).all()
+    assert (Bayesian().surrogate(Situation(worse, SPACE)).y == gp.y).all()
 
 
-@pytest.mark.parametrize("strategy", [default(), paper()], ids=["default", "paper"])
+@pytest.mark.parametrize("strategy", [Bayesian(), paper()], ids=["default", "paper"])
 @pytest.mark.parametrize("failures", [1, 3])
 def test_nothing_but_failures(strategy, failures):
     data = Dataset.empty(2)
@@ -113,9 +120,12 @@ def test_a_failure_where_it_worked_before():
     assert np.isfinite(utility(SPACE.sample(50, rng(1)))).all()
 
 
-def test_no_data_at_all_is_one_sentence():
+def test_without_any_data_a_proposal_is_any_design():
+    opinion = opinion_of(Dataset.empty(2))
+    assert opinion == Blind(opinion.situation, opinion.rng) and opinion.utility is None
+    assert SPACE.contains(opinion.propose())
     with pytest.raises(CbocError, match="at least one completed experiment"):
-        utility_of(Dataset.empty(2))
+        Bayesian().surrogate(Situation(Dataset.empty(2), SPACE))
 
 
 # Experiments under way
@@ -141,22 +151,24 @@ def test_a_batch_spreads_out():
 # Memory
 
 
-@pytest.mark.parametrize("strategy", [default(), paper()], ids=["default", "paper"])
-def test_a_warm_start_goes_there_and_back(strategy):
+@pytest.mark.parametrize("strategy", [Bayesian(), paper()], ids=["default", "paper"])
+def test_what_is_remembered_goes_there_and_back(strategy):
     data = dataset()
-    memory = tuple(np.asarray(utility_of(data, strategy).warm_start).tolist())
-    again = utility_of(data, strategy, warm_start=memory)
+    opinion = opinion_of(data, strategy)
+    memory = opinion.note(opinion.propose()).memory
+    assert memory == tuple(opinion.utility.gp.theta.tolist())
+    again = utility_of(data, strategy, memory=memory)
     assert again.gp.log_posterior >= utility_of(data, strategy).gp.log_posterior - 1e-3
 
 
 def test_the_memory_of_another_strategy_does_no_harm():
     data = dataset()
-    memory = tuple(utility_of(data, paper()).warm_start.tolist())
-    utility = utility_of(data, default(), warm_start=memory)
+    memory = opinion_of(data, paper()).memory
+    utility = utility_of(data, Bayesian(), memory=memory)
     assert np.isfinite(utility(SPACE.sample(5, rng()))).all()
 
 
-@pytest.mark.parametrize("strategy", [default(), paper()], ids=["default", "paper"])
+@pytest.mark.parametrize("strategy", [Bayesian(), paper()], ids=["default", "paper"])
 def test_strategies_travel_to_other_processes(strategy):
     copy = pickle.loads(pickle.dumps(strategy))
     assert copy == strategy
@@ -166,5 +178,14 @@ def test_strategies_travel_to_other_processes(strategy):
 
 
 def test_a_proposal_is_a_function_of_the_situation_and_the_rng():
-    one, other = (maximise(utility_of(dataset(), Bayesian(Thompson.on)), SPACE, rng(5))[0] for _ in range(2))
+    one, other = (opinion_of(dataset(), Bayesian(Thompson.on)).propose() for _ in range(2))
     assert (one == other).all()
+
+
+def test_several_opinions_at_once_are_those_of_each_alone():
+    situations = [Situation(dataset(n), SPACE) for n in (5, 12, 12)]
+    together = Bayesian().batch(situations, [rng(k) for k in range(3)])
+    for k, (opinion, situation) in enumerate(zip(together, situations, strict=True)):
+        alone = Bayesian()(situation, rng(k))
+        x = alone.propose()
+        assert (opinion.propose() == x).all() and opinion.note(x) == alone.note(x)

@@ -161,7 +161,7 @@ def test_earlier_results_replace_initial_designs_and_count_as_the_start(write):
     text = FUNCTION.format("lab.py:measure") + 'data = "old.csv"\noutcome = "yield"\n'
     file = read(write(text, lab_py="def measure(x): return -abs(x['T'] - 50)", old_csv="T,yield\n30,-20\n60,-10\n"))
     history = simulate(**file.arguments)
-    assert [trial.round for trial in history.of("a")] == [None, 0, 1]
+    assert [trial.turn and trial.turn.number for trial in history.of("a")] == [None, 0, 1]
     assert history.best_so_far("a")[0] >= -10.0
 
 

@@ -48,7 +48,7 @@ def test_the_gradient_is_the_derivative(model, known, seed):
     X, y = example(12, seed)
     sem = {"none": None, "some": np.where(np.arange(12) % 3, 0.2, np.nan), "all": np.full(12, 0.1)}[known]
     objective = Objective(model, X[None], y[None], None if sem is None else sem[None], WIDTHS)
-    theta, h = objective.mode + 0.5 * rng.standard_normal(len(objective.mode)), 1e-5
+    theta, h = objective.priors.mode + 0.5 * rng.standard_normal(len(objective.priors.mode)), 1e-5
     steps, same = h * np.eye(len(theta)), np.zeros(len(theta), dtype=int)
     numeric = (objective(theta + steps, same)[0] - objective(theta - steps, same)[0]) / (2 * h)
     gradient = objective(theta[None])[1][0]
@@ -92,7 +92,7 @@ def test_the_paper_preset_has_botorchs_log_likelihood():
     objective = Objective(PAPER, BOTORCH_UNIT[None], BOTORCH_Y[None], None, BOTORCH_WIDTHS)
     for hyper, theirs in BOTORCH_LOG_LIKELIHOODS.items():
         theta = in_the_unit_cube(hyper)
-        assert objective(theta)[0] - objective.log_prior(theta)[0] == pytest.approx(theirs, abs=1e-6)
+        assert objective(theta)[0] - objective.priors(theta)[0] == pytest.approx(theirs, abs=1e-6)
 
 
 def test_the_paper_preset_is_fitted_as_by_botorch():
@@ -267,8 +267,8 @@ def test_two_thousand_points():
     y = np.sin(4.0 * X).sum(axis=1)
     started = time.process_time()
     objective = Objective(Model(transform=standardised), X[None], standardised(y).forward(y)[None])
-    value, gradient = objective(objective.mode[None])
-    gp = build(X, y, objective.mode, Model(transform=standardised))
+    value, gradient = objective(objective.priors.mode[None])
+    gp = build(X, y, objective.priors.mode, Model(transform=standardised))
     error = gp.predict(Q := rng.random((50, 6)))[0] - np.sin(4.0 * Q).sum(axis=1)
     assert np.isfinite(value) and np.isfinite(gradient).all() and np.sqrt((error**2).mean()) < 0.1
     assert time.process_time() - started < 30.0

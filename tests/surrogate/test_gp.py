@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cboc.surrogate.algebra import cholesky, squared_distances
+from cboc.surrogate.algebra import cholesky
 from cboc.surrogate.fitting import PAPER, Model, build, fit
-from cboc.surrogate.kernels import matern52, squared_exponential
+from cboc.surrogate.kernels import matern52, squared_distances, squared_exponential
 from cboc.surrogate.priors import Gamma
 from cboc.surrogate.transforms import raw, standardised
 

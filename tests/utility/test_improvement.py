@@ -155,11 +155,10 @@ def test_the_worth_is_the_logarithm_of_the_gain(kind):
 
 
 @UTILITIES
-def test_on_and_anchors_and_warm_start(kind):
+def test_on_and_anchors(kind):
     gp = surrogate()
     utility = kind.on(gp, np.random.default_rng(0))
     assert (utility.anchors[0] == gp.X[np.argmax(gp.y)]).all() and utility.anchors.shape == gp.X.shape
-    assert (utility.warm_start == gp.theta).all()
     X = np.random.default_rng(3).random((4, 2))
     assert (pickle.loads(pickle.dumps(utility))(X) == utility(X)).all()
 

@@ -9,7 +9,7 @@ right sign to most sites, the end to fewer.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 
 import numpy as np
@@ -36,7 +36,7 @@ class Solo:
 
     @property
     def gains(self) -> Array:
-        """By how much the best was better than alone, in the rounds in which both had one, in units of the outcomes."""
+        """The lead over working alone, in units of the outcomes, in the rounds in which both had a best."""
         is_known = np.isfinite(self.together[1:]) & np.isfinite(self.alone[1:])
         return self.direction.sign * (self.together[1:][is_known] - self.alone[1:][is_known])
 
@@ -61,7 +61,7 @@ class Solo:
 
 def play(site: Site, gp: GP) -> Solo | None:
     """For a site as it is now, whose surrogate this is; None where no round has had a result."""
-    told = [trial for trial in site.trials if trial.round is not None and trial.status in TOLD]
+    told = [trial for trial in site.trials if trial.turn is not None and trial.status in TOLD]
     if not told:
         return None
     sign = site.direction.sign
@@ -70,7 +70,7 @@ def play(site: Site, gp: GP) -> Solo | None:
     for _ in told:
         trial = alone.ask()
         alone.tell(trial, sign * float(gp.predict(trial.x[None])[0][0]))
-    ran = [np.array(trial.executed) if trial.status == Status.COMPLETE else None for trial in told]
+    ran = [np.array(trial.executed) if trial.status is Status.COMPLETE else None for trial in told]
     courses = [_course(gp, initial, designs) for designs in (ran, list(alone.dataset.X[len(initial) :]))]
     together, lone = (sign * course for course in courses)
     solo = Solo(site.direction, together, lone)
@@ -79,17 +79,15 @@ def play(site: Site, gp: GP) -> Solo | None:
 
 def _begin(site: Site, rounds: int) -> Site:
     """The site before its first round, in a study of its own."""
-    initial = [trial for trial in site.trials if trial.round is None]
-    study = Study(site.study.space, (site.name,), rounds, rule="identity")
+    initial = [trial for trial in site.trials if trial.turn is None]
+    study = Study(site.space, (site.name,), rounds, rule="identity", objectives=site.study.objectives)
     return Site(
         study,
         site.name,
         Ledger(study),
         direction=site.direction,
+        policy=replace(site.policy, initial=len(site.data) + len(initial), stop_below=0.0),
         data=site.data,
-        initial=len(site.data) + len(initial),
-        strategy=site.strategy,
-        seed=site.seed,
         trials=initial,
     )
 

@@ -48,8 +48,8 @@ def advice_row(advice: Advice) -> Row:
     return {
         "site": advice.site,
         "mean gain": None if advice.solo is None else advice.solo.gain,
-        "evidence": advice.evidence,
-        "agreement": advice.agreement,
+        "log odds": advice.log_odds,
+        "consistency": advice.consistency,
         "shared": advice.shared.trials,
         "shared better": advice.shared.better,
         "own": advice.own.trials,

@@ -202,9 +202,9 @@ def advise(
     mean gain: by how much the site's best was better than it would have been alone, in the mean over the rounds. Where
     no run alone is beside it that is an estimate: the site's own model takes the place of its experiment, and a search
     alone is played on it, from the same initial designs.
-    evidence: that the sites' best designs lie together, in nats; from 4 on the site is drawn to them, below it is in
-    doubt and follows only what keeps half of its utility. agreement: the rank correlation of the site's own outcomes
-    with that, from -1 to 1; where there is evidence and this is below 0 the site works alone. shared and own: its
+    log odds: that the sites' best designs lie together, in nats; from 4 on the site is drawn to them, below it is in
+    doubt and follows only what keeps half of its utility. consistency: the rank correlation of the site's own outcomes
+    with that, from -1 to 1; where the log odds are high and this is below 0 the site works alone. shared and own: its
     experiments of either kind, and how many were better than all before. model fit: the share of its outcomes'
     variance that its surrogate predicts when they are left out one by one.
 
@@ -232,7 +232,7 @@ def export(
 ) -> None:
     """Export every trial of a run.
 
-    A row per experiment: site, round, design in natural units, outcome, whether the site followed the group, and one
+    A row per experiment: site, turn, design in natural units, outcome, whether the site followed the group, and one
     sentence on where the design comes from.
 
     Example: `cboc export runs/first-study --output trials.csv`
@@ -254,7 +254,7 @@ def plot(
     """Draw a run.
 
     progress: how the search went. paths: where the sites went. matrix: who listened to whom. moves: from the proposed
-    to the agreed design. gain: what each site has from working together.
+    to the mixed design. gain: what each site has from working together.
 
     Example: `cboc plot runs/first-study --kind progress`
     """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from math import isfinite
 from typing import Any
 
 import typer
@@ -59,6 +58,7 @@ def _numbers(body: Any) -> Iterator[float]:
 
 def _outcomes(kept: SiteFile) -> set[float]:
     """Everything that was measured: outcomes and standard errors, of the trials and from before."""
-    told = {value for trial in kept.trials() for value in (trial.y, trial.sem) if value is not None}
+    measured = [outcome for trial in kept.trials() for outcome in trial.outcomes.values()]
+    told = {value for outcome in measured for value in (outcome.mean, outcome.sem) if value is not None}
     before = kept.about.get("data", {})
-    return told | {float(y) for y in before.get("y", [])} | {float(e) for e in before.get("sem", []) if isfinite(e)}
+    return told | {float(value) for name in ("y", "sem") for value in before.get(name, []) if value is not None}

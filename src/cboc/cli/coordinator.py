@@ -229,9 +229,9 @@ def _check_terms(engine: Engine, path: Path, terms: Terms) -> None:
     """A study that has begun goes on with the terms that it has."""
     from cboc.coordinator.transactions import Transactions
 
-    exchange, study = Transactions(engine), terms.study
-    if study.name in exchange.names():
-        lines = differences(study.agreement(), exchange.study(study.name).agreement())
+    transactions, study = Transactions(engine), terms.study
+    if study.name in transactions.names():
+        lines = differences(study.agreement(), transactions.study(study.name).agreement())
         if lines:
             raise CbocError(
                 f"{path}: study '{study.name}' has begun with other terms: {'; '.join(lines)}. "
@@ -243,15 +243,14 @@ def _begin(engine: Engine, terms: Terms) -> str:
     """Begin a study, or go on with it; and what to say about it."""
     from cboc.coordinator.transactions import Transactions
 
-    exchange, study = Transactions(engine), terms.study
+    transactions, study = Transactions(engine), terms.study
     own = f" Not taken over, because every site chooses it for itself: {', '.join(terms.left_out)}." * bool(
         terms.left_out
     )
-    if study.name not in exchange.names():
-        exchange.create(study, terms.deadline)
+    if study.name not in transactions.names():
+        transactions.create(study)
         return f"Study '{study.name}' begins with {', '.join(study.sites)}; cboc invite makes their invitations.{own}"
-    news = " Its deadline is another from now on." if exchange.allow(study.name, terms.deadline) else ""
-    return f"Study '{study.name}' goes on in round {exchange.state(study.name).round}.{news}{own}"
+    return f"Study '{study.name}' goes on in round {transactions.standing(study.name).round}.{own}"
 
 
 def _chosen(engine: Engine, study: str | None) -> str:

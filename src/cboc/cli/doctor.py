@@ -5,16 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
 from cboc import __version__
-from cboc.cli.lab import FILE, SiteOption, is_private, site_of
+from cboc.cli.lab import FILE, QUICK, SiteOption, is_private, site_of
 from cboc.errors import CbocError
-
-if TYPE_CHECKING:
-    from cboc.exchange.rest import Rest
+from cboc.storage.sitefile import SiteFile
 
 SKEW = 60.0  # seconds by which two clocks may differ unnoticed
 
@@ -45,26 +42,28 @@ def _examine(file: Path) -> Iterator[tuple[str, str, bool]]:
     yield "site file", f"{file}, '{site.name}' in '{site.study.name}', {len(site.trials)} trials", True
     is_closed = file.stat().st_mode & 0o077 == 0
     yield "privacy", "only you can read the file" if is_closed else f"others can read it: chmod 600 {file}", is_closed
-    network: Rest = site.network  # type: ignore[assignment]
+    from cboc.joining import connect  # here: it needs an extra, which has been looked for by now
+
+    network = connect(SiteFile(file), QUICK)
     try:
         ahead = network.clock() - time.time()
     except CbocError as error:
         yield "coordinator", str(error), False
         return
-    yield "coordinator", f"{network.url} answers", True
-    is_safe = is_private(network.url)
+    yield "coordinator", f"{network.client.url} answers", True
+    is_safe = is_private(network.client.url)
     yield "encryption", "HTTPS, or this machine" if is_safe else "plain HTTP: everybody on the way can read it", is_safe
     if abs(ahead) > SKEW:
         yield "clocks", f"the coordinator's is {abs(ahead):.0f} s {'ahead' if ahead > 0 else 'behind'}; mend one", False
     else:
         yield "clocks", "the same", True
     try:
-        standing = network.standing()
+        there = network.membership()
     except CbocError as error:
         yield "token", str(error), False
         return
-    yield "token", f"speaks for '{standing['site']}'", standing["site"] == site.name
-    is_same = standing["digest"] == site.study.digest
+    yield "token", f"speaks for '{there.site}'", there.site == site.name
+    is_same = there.digest == site.study.digest
     yield (
         "agreement",
         f"{site.study.digest}, the same at both ends" if is_same else "differs from the coordinator's",

@@ -43,11 +43,12 @@ def _outcomes(run: Run, site: str, how: str, seed: int, history: History) -> Ite
     """Results from before the study come first, so that a trial has to be better."""
     row: dict[str, Any] = {"site": site, "how": how}
     if site in history.earlier:
-        origin: Row = {"seed": None, "round": None, "decision": "before the study"}
+        origin: Row = {"seed": None, "turn": None, "decision": "before the study"}
         yield {**row, "y": history.earlier[site], **origin, **run.record["earlier_designs"].get(site, {})}
     for trial in history.of(site):
-        if trial.status == Status.COMPLETE and trial.y is not None:
-            origin = {"seed": seed, "round": trial.round, "decision": trial.decision and str(trial.decision)}
+        if trial.y is not None:
+            turn = None if trial.turn is None else trial.turn.number
+            origin = {"seed": seed, "turn": turn, "decision": trial.decision and str(trial.decision)}
             yield {**row, "y": trial.y, **origin, **trial.design(history.study.space)}
 
 

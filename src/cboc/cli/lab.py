@@ -10,7 +10,7 @@ import time
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
 import typer
@@ -18,18 +18,17 @@ import typer
 from cboc.cli.notes import notes
 from cboc.cli.show import Format, Row, many, write
 from cboc.data.dataset import Direction
+from cboc.data.measurement import Measurement
 from cboc.data.numbers import read_number
 from cboc.errors import CbocError, at, installing
-from cboc.exchange.ledger import Unreachable
+from cboc.exchange.network import Standing, Unreachable, Waiting
 from cboc.site import worksheet
-from cboc.site.polling import open_round, pause
-from cboc.site.site import Finished, Site, Waiting
+from cboc.site.policy import Policy
+from cboc.site.polling import pause
+from cboc.site.site import Finished, Site
 from cboc.site.trial import Status, Trial
 from cboc.storage.sitefile import SiteFile
 from cboc.studyfile import read_terms
-
-if TYPE_CHECKING:
-    from cboc.exchange.rest import Rest
 
 FILE = Path("site.db")
 WAITING, FINISHED = 3, 4  # exit codes of ask
@@ -83,7 +82,7 @@ def join(
         study=None if study is None else read_terms(study).study,
         data=data,
         outcome=outcome,
-        initial=initial,
+        policy=None if initial is None else Policy(initial=initial),
         certificate=None if certificate is None else certificate.read_text(encoding="ascii", errors="replace"),
     )
     typer.echo(write(_parameters(site), Format.TABLE))
@@ -105,8 +104,13 @@ def ask(
 
     Example: `cboc ask --format csv --output bench.csv`
     """
-    site = site_of(file, goes_on_alone=alone and not wait, patience=LONG)
-    _network(site).on_retry = lambda trouble: notes.print(f"No answer from the coordinator ({trouble}); trying again.")
+    site = site_of(
+        file,
+        goes_on_alone=alone and not wait,
+        patience=LONG,
+        on_retry=lambda trouble: notes.print(f"No answer from the coordinator ({trouble}); trying again."),
+    )
+    say_whose_strategy(file)
     if output is not None and not worksheet.is_told(output, site):
         raise CbocError(
             f"{output} is filled in, and not all of it was told; cboc tell {output} first, or choose another --output."
@@ -114,7 +118,7 @@ def ask(
     try:
         trial = asked(site, wait)
     except Waiting as waiting:
-        notes.print(f"{waiting} {_whom(site)}")
+        notes.print(f"{waiting} {_whom(waiting.standing)}")
         raise typer.Exit(WAITING) from None
     except Finished as finished:
         notes.print(f"{finished} cboc best shows what it has found.")
@@ -149,7 +153,7 @@ def tell(
     if result.lower().endswith(".csv"):
         if sem is not None or ran or trial is not None or again:
             raise CbocError("a sheet says everything itself; leave --sem, --ran, --trial and --again out.")
-        entries = worksheet.read(result, site.study.space)
+        entries = worksheet.read(result, site.space)
         worksheet.enter_all(site, entries)
         if entries:
             notes.print(f"{many(len(entries), 'line')} of {result} told.")
@@ -159,7 +163,7 @@ def tell(
         y = _number(result)
         known = _trial(site, trial)
         changed = _changed(site, known, ran or [])
-        site.tell(known, y if sem is None else (y, sem), ran=changed, is_correction=again)
+        site.tell(known, Measurement(y, sem), ran=changed, is_correction=again)
         notes.print(f"Trial {known.number}: {y:g}{'' if sem is None else f' ± {sem:g}'}.")
     _summary(site)
 
@@ -232,6 +236,16 @@ def site_of(file: Path, **options: Any) -> Site:
     return join(storage=file, **({"patience": QUICK} | options))
 
 
+def say_whose_strategy(file: Path) -> None:
+    """A strategy that was given in Python is not in the file."""
+    from cboc.joining import has_own_strategy
+
+    if has_own_strategy(SiteFile(file)):
+        notes.print(
+            f"The strategy that was given in Python is not in {file}; this thinks with the default one instead."
+        )
+
+
 def site_file(file: Path) -> SiteFile:
     if not file.exists():
         raise CbocError(f"there is no site file {file}; cboc join makes one, --file names another.")
@@ -268,11 +282,9 @@ def asked(site: Site, is_waiting: bool) -> Trial:
         except (Waiting, Unreachable) as reason:
             if not is_waiting:
                 raise
-            said = _news(f"{reason} {_whom(site)}", said)
-        is_open = True
-        while is_open:
-            time.sleep(pause(time.monotonic() - since, LONGEST_PAUSE, SHORTEST_PAUSE))
-            is_open = _is_open(site)
+            more = f" {_whom(reason.standing)}" if isinstance(reason, Waiting) else ""
+            said = _news(f"{reason}{more}", said)
+        time.sleep(pause(time.monotonic() - since, LONGEST_PAUSE, SHORTEST_PAUSE))
 
 
 def _news(sentence: str, said: str) -> str:
@@ -282,26 +294,10 @@ def _news(sentence: str, said: str) -> str:
     return sentence
 
 
-def _is_open(site: Site) -> bool:
-    """Whether the site is in, and the round is open still; where nobody answers, that is for `ask` to say."""
-    try:
-        return open_round(site) is not None
-    except Unreachable:
-        return False
-
-
-def _whom(site: Site) -> str:
+def _whom(standing: Standing) -> str:
     """Whom the open round waits for."""
-    try:
-        standing = _network(site).standing()
-    except Unreachable:
-        return ""
-    until = "" if standing["closes_at"] is None else f", until {_local(standing['closes_at'])} at the latest"
-    return f"It waits for {', '.join(standing['missing']) or 'nobody'}{until}."
-
-
-def _network(site: Site) -> Rest:
-    return site.network  # type: ignore[return-value]
+    until = "" if standing.closes_at is None else f", until {_local(standing.closes_at)} at the latest"
+    return f"It waits for {', '.join(standing.missing) or 'nobody'}{until}."
 
 
 def _local(at: float) -> str:
@@ -309,11 +305,12 @@ def _local(at: float) -> str:
 
 
 def _sheet(site: Site, trial: Trial, format: Format) -> str:
-    space = site.study.space
+    space = site.space
     if format == Format.CSV:
         return worksheet.write([trial], space)
     if format == Format.JSON:
-        plain = {"trial": trial.number, "round": trial.round, "design": trial.design(space)}
+        turn = None if trial.turn is None else trial.turn.number
+        plain = {"trial": trial.number, "turn": turn, "design": trial.design(space)}
         return json.dumps(plain | {"explanation": trial.explain(site.study.sites)}, indent=2, ensure_ascii=False)
     rows: list[Row] = [
         {"parameter": name, "value": value, "unit": space.parameters[name].unit}
@@ -325,7 +322,7 @@ def _sheet(site: Site, trial: Trial, format: Format) -> str:
 def _trial(site: Site, number: int | None) -> Trial:
     if number is not None:
         return site.trial(number)
-    pending = [trial for trial in site.trials if trial.status == Status.PENDING]
+    pending = [trial for trial in site.trials if trial.status is Status.PENDING]
     if not pending:
         raise CbocError("no experiment waits for a result; cboc ask gives one, --trial names an earlier one.")
     return pending[-1]
@@ -342,7 +339,7 @@ def _changed(site: Site, trial: Trial, ran: list[str]) -> dict[str, Any] | None:
     """The design that was run, where --ran says that it was another."""
     if not ran:
         return None
-    space = site.study.space
+    space = site.space
     design = trial.design(space)
     for each in ran:
         name, equals, value = each.partition("=")
@@ -373,10 +370,10 @@ def _parameters(site: Site) -> list[Row]:
 
 
 def _standing(site: Site) -> Iterator[tuple[str, Any]]:
-    study, pending = site.study, [trial for trial in site.trials if trial.status == Status.PENDING]
+    study, pending = site.study, [trial for trial in site.trials if trial.status is Status.PENDING]
     yield "study", study.name
     yield "site", f"{site.name}, of {', '.join(study.sites)}"
-    yield "rounds", f"{site.rounds} of {study.budget(site.name)}"
+    yield "turns", f"{site.turns} of {study.budget(site.name)}"
     yield "experiments", sum(trial.status in (Status.COMPLETE, Status.FAILED) for trial in site.trials)
     yield "best", site.best.y if len(site.dataset) else None
     if site.is_finished:
@@ -384,10 +381,10 @@ def _standing(site: Site) -> Iterator[tuple[str, Any]]:
         return
     yield "to be run", f"trial {pending[-1].number}" if pending else "nothing yet; cboc ask"
     try:
-        standing = _network(site).standing()
+        standing = site.network.standing()
     except CbocError as error:
         yield "coordinator", str(error)
         return
-    yield "open round", standing["round"]
-    yield "it waits for", ", ".join(standing["missing"]) or "nobody"
-    yield "it closes", "when all are in" if standing["closes_at"] is None else _local(standing["closes_at"])
+    yield "open round", standing.round
+    yield "it waits for", ", ".join(standing.missing) or "nobody"
+    yield "it closes", "when all are in" if standing.closes_at is None else _local(standing.closes_at)

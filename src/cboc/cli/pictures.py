@@ -47,7 +47,7 @@ def draw(run: Run, kind: Kind, directory: Path) -> tuple[list[Path], str]:
 def lack(run: Run, kind: Kind) -> str:
     """What a picture needs and the run does not have; empty if it has all."""
     together, alone = run.histories(TOGETHER), run.histories(ALONE)
-    if kind in (Kind.MATRIX, Kind.MOVES) and not any(trial.weights for trial in together[0].trials):
+    if kind in (Kind.MATRIX, Kind.MOVES) and not any(trial.answer for trial in together[0].trials):
         return "no round has been closed yet"
     if kind in (Kind.PATHS, Kind.MOVES, Kind.GAIN) and not any(map(_is_of_a_round, together[0].trials)):
         return "no round has been run yet"
@@ -62,7 +62,7 @@ def lack(run: Run, kind: Kind) -> str:
 
 
 def _is_of_a_round(trial: Trial) -> bool:
-    return trial.round is not None and trial.status in (Status.COMPLETE, Status.FAILED)
+    return trial.turn is not None and trial.status in (Status.COMPLETE, Status.FAILED)
 
 
 def save(figure: Figure, path: Path) -> Path:
@@ -83,7 +83,7 @@ def _gain(run: Run) -> Figure:
 
 
 def _paths(run: Run) -> Figure:
-    """Of the first seed."""
+    """The histories of the first seed."""
     return plots.paths(run.histories(TOGETHER)[0], next(iter(run.histories(ALONE)), None), run.problems)
 
 

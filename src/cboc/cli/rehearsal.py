@@ -22,9 +22,11 @@ from cboc.cli.coordinator import opened
 from cboc.cli.notes import notes
 from cboc.cli.show import Row
 from cboc.errors import CbocError
+from cboc.exchange.network import Waiting
 from cboc.joining import join
 from cboc.runs.simulation import run_trial
-from cboc.site.site import Finished, Waiting
+from cboc.site.policy import Policy
+from cboc.site.site import Finished
 from cboc.site.trial import Status
 from cboc.storage.sitefile import SiteFile
 
@@ -106,7 +108,7 @@ def take_part(rehearsal: Rehearsal) -> None:
     with opened(rehearsal.database) as engine:
         codes = {site: Tokens(engine).invite("rehearsal", site) for site in SITES}
     for site, code in codes.items():
-        join(rehearsal.url, code, storage=rehearsal.file(site), direction="minimise", initial=INITIAL)
+        join(rehearsal.url, code, storage=rehearsal.file(site), direction="minimise", policy=Policy(initial=INITIAL))
     with ExitStack() as stack:
         running = [
             stack.enter_context(_process("cboc.cli.rehearsal", str(rehearsal.study), str(rehearsal.file(site))))
@@ -130,7 +132,7 @@ def take_part(rehearsal: Rehearsal) -> None:
 
 
 def _told(rehearsal: Rehearsal, site: str) -> int:
-    return sum(trial.status == Status.COMPLETE for trial in SiteFile(rehearsal.file(site)).trials())
+    return sum(trial.status is Status.COMPLETE for trial in SiteFile(rehearsal.file(site)).trials())
 
 
 def results(rehearsal: Rehearsal) -> list[Row]:

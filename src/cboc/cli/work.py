@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from cboc.cli.lab import FILE, LONG, SiteOption, asked, site_of
+from cboc.cli.lab import FILE, LONG, SiteOption, asked, say_whose_strategy, site_of
 from cboc.cli.notes import notes
 from cboc.runs.simulation import run_trial
 from cboc.site.site import Finished, Site
@@ -31,6 +31,7 @@ def work(
     Example: `cboc work study.toml --file plant-a.db`
     """
     site = site_of(file, study=read_terms(study).study, goes_on_alone=False, patience=LONG)
+    say_whose_strategy(file)
     experiment = read_experiment(study, site)
     try:
         for _ in count() if most is None else range(most):
@@ -46,7 +47,7 @@ def work(
 
 def _line(site: Site, trial: Trial, took: float) -> str:
     """What came out of what, and how far this is."""
-    design = trial.design(site.study.space).items()
+    design = trial.design(site.space).items()
     ran = ", ".join(f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}" for name, value in design)
     total = site.initial + site.study.budget(site.name)
     start = f"Trial {trial.number}, {trial.number + 1} of {total} ({ran}; {took:.1f} s)"

@@ -8,14 +8,14 @@ birkhoff.py  W as an average of allocations                  (Sec. 4.2)
 
 from cboc.consensus.birkhoff import decompose
 from cboc.consensus.matrix import is_doubly_stochastic, mix, rebalance
-from cboc.consensus.rules import Fixed, Identity, Leader, Round, Rule, Uniform
+from cboc.consensus.rules import Fixed, Identity, Leader, Rule, Snapshot, Uniform
 
 __all__ = [
     "Fixed",
     "Identity",
     "Leader",
-    "Round",
     "Rule",
+    "Snapshot",
     "Uniform",
     "decompose",
     "is_doubly_stochastic",

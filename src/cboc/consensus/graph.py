@@ -1,4 +1,4 @@
-"""Who may talk to whom: a symmetric mask of links (K, K), False on the diagonal."""
+"""Graphs of who may talk to whom: a symmetric mask of links (K, K), False on the diagonal."""
 
 from __future__ import annotations
 

@@ -7,9 +7,10 @@ import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from importlib.metadata import version
-from typing import Annotated
+from typing import Annotated, Any
 
-from fastapi import Depends, FastAPI, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, Path, Request, Response
+from fastapi.responses import JSONResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from prometheus_client import CONTENT_TYPE_LATEST
 from sqlalchemy import Engine, select
@@ -17,97 +18,154 @@ from starlette.types import Lifespan
 
 from cboc.coordinator.dashboard.pages import add_pages
 from cboc.coordinator.database import glance, open_database, studies
-from cboc.coordinator.errors import PATIENCE, Bounded, Disagreement, add_refusals
-from cboc.coordinator.forms import (
-    LARGEST,
-    LONGEST_SECRET,
-    REFUSALS,
-    DesignOut,
-    JoinIn,
-    ProposalIn,
-    RoundNumber,
-    Standing,
-)
+from cboc.coordinator.errors import LARGEST, PATIENCE, REFUSALS, Bounded, Disagreement, add_errors
 from cboc.coordinator.metrics import Measured, Metrics
 from cboc.coordinator.rate_limit import RateLimit
 from cboc.coordinator.tokens import NotAllowed, Tokens
 from cboc.coordinator.transactions import Transactions
 from cboc.errors import CbocError
-from cboc.exchange.messages import Proposal
+from cboc.exchange import wire
+from cboc.exchange.messages import MOST_TURNS
+from cboc.exchange.network import Waiting
 
 Shown = Annotated[HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))]
+Turn = Annotated[int, Path(ge=0, le=MOST_TURNS)]
+OLD = "this coordinator speaks {} of the protocol; the site's cboc is older: install the same version."
+
+
+async def body_of(request: Request) -> bytes:
+    """What came with a message."""
+    return await request.body()
+
+
+class Gatekeeper:
+    """Knows whose token came with a message, and lets nobody send or guess too often."""
+
+    def __init__(self, tokens: Tokens) -> None:
+        self._tokens = tokens
+        self._messages = RateLimit(time.monotonic, tries=500, period=10.0)  # of a site, before it has to wait
+        self._guesses = RateLimit(time.monotonic, tries=20, period=60.0)  # of a token, from one address
+
+    def who(self, token: str, address: str) -> tuple[str, str]:
+        """(study, site) of a token: a path never names them."""
+        try:
+            known = self._tokens.who(token)
+        except NotAllowed:
+            self._guesses.count(address)
+            raise
+        self._messages.count("/".join(known))
+        return known
+
+
+def who_of(request: Request, shown: Shown) -> tuple[str, str]:
+    """(study, site) of the token that came with a message."""
+    if shown is None or len(shown.credentials) > wire.LONGEST_SECRET:
+        raise NotAllowed("a message needs the site's token: Authorization: Bearer TOKEN.")
+    gatekeeper: Gatekeeper = request.app.state.gatekeeper
+    return gatekeeper.who(shown.credentials, "" if request.client is None else request.client.host)
+
+
+Body = Annotated[bytes, Depends(body_of)]
+Who = Annotated[tuple[str, str], Depends(who_of)]
 
 
 def create_app(engine: Engine, lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
     """The coordinator of one database."""
     app = FastAPI(title="cboc coordinator", version=version("cboc"), docs_url=None, redoc_url=None, lifespan=lifespan)
+    metrics, tokens = Metrics(engine), Tokens(engine)
+    app.state.gatekeeper = Gatekeeper(tokens)
     app.add_middleware(Bounded, largest=LARGEST)
-    transactions, tokens, measured = Transactions(engine), Tokens(engine), Metrics(engine)
-    messages = RateLimit(time.monotonic, tries=500, period=10.0)  # of a site, before it has to wait
-    guesses = RateLimit(time.monotonic, tries=20, period=60.0)  # of a token, from one address
-    app.add_middleware(Measured, metrics=measured)
+    app.add_middleware(Measured, metrics=metrics)
+    app.include_router(_operators(engine, metrics))
+    app.include_router(_sites(Transactions(engine), tokens))
+    add_pages(app, engine)
+    add_errors(app)
+    return app
 
-    def who(request: Request, shown: HTTPAuthorizationCredentials | None) -> tuple[str, str]:
-        """(study, site) of the token that came with a message: a path never names them."""
-        if shown is None or len(shown.credentials) > LONGEST_SECRET:
-            raise NotAllowed("a message needs the site's token: Authorization: Bearer TOKEN.")
-        try:
-            known = tokens.who(shown.credentials)
-        except NotAllowed:
-            guesses.count("" if request.client is None else request.client.host)
-            raise
-        messages.count("/".join(known))
-        return known
 
-    @app.get("/healthz")
+def _operators(engine: Engine, metrics: Metrics) -> APIRouter:
+    router = APIRouter()
+
+    @router.get(wire.HEALTH.path)
     def healthz() -> dict[str, str]:
-        with glance(engine) as connection:
-            connection.execute(
-                select(studies.c.study).limit(1)
-            )  # of our own tables: a database may answer without them
+        with glance(engine) as connection:  # of our own tables: a database may answer without them
+            connection.execute(select(studies.c.study).limit(1))
         return {"status": "well"}
 
-    @app.get("/metrics", include_in_schema=False)
-    def metrics() -> Response:
-        return Response(measured.page(), media_type=CONTENT_TYPE_LATEST)
+    @router.get("/metrics", include_in_schema=False)
+    def measurements() -> Response:
+        return Response(metrics.page(), media_type=CONTENT_TYPE_LATEST)
 
-    @app.post("/v1/join", responses=REFUSALS)
-    def join(message: JoinIn) -> Standing:
-        study, site = tokens.invited(message.code)
+    @router.api_route("/v1/{path:path}", methods=["GET", "PUT", "POST"], include_in_schema=False)
+    def old(path: str) -> None:  # noqa: ARG001
+        raise CbocError(OLD.format(wire.VERSION))
+
+    return router
+
+
+def _sites(transactions: Transactions, tokens: Tokens) -> APIRouter:
+    router = APIRouter()
+
+    def membership(study: str, site: str) -> JSONResponse:
         agreed = transactions.study(study)
-        if message.digest not in (None, agreed.digest):
+        turn = transactions.next_turn(study, site)
+        return JSONResponse({"agreement": agreed.agreement(), "digest": agreed.digest, "site": site, "turn": turn})
+
+    @router.post(wire.JOIN.path, **_documented(wire.JOIN))
+    def join(body: Body) -> Response:
+        said = wire.read(wire.INVITATION, body, is_exact=True)
+        study, site = tokens.invited(said["code"])
+        agreed = transactions.study(study)
+        if said["digest"] not in (None, agreed.digest):
             raise Disagreement(agreed)
-        if message.site not in (None, site):
+        if said["site"] not in (None, site):
             raise CbocError("this invitation is for another site of the study.")
-        return _standing(transactions, *tokens.join(message.code, message.token))
+        return membership(*tokens.join(said["code"], said["token"]))
 
-    @app.get("/v1/study", responses=REFUSALS)
-    def study(request: Request, shown: Shown) -> Standing:
-        return _standing(transactions, *who(request, shown))
+    @router.get(wire.STUDY.path, **_documented(wire.STUDY))
+    def study(known: Who) -> Response:
+        return membership(*known)
 
-    @app.put("/v1/rounds/{round}/proposal", status_code=204, responses=REFUSALS)
-    def submit(round: RoundNumber, message: ProposalIn, request: Request, shown: Shown) -> None:
-        study, site = who(request, shown)
-        best = None if message.best is None else tuple(message.best)
-        transactions.submit(study, Proposal(site, round, tuple(message.x), message.reward, best))
+    @router.get(wire.STAND.path, **_documented(wire.STAND))
+    def standing(known: Who) -> Response:
+        return JSONResponse(wire.standing_body(transactions.standing(known[0])))
 
-    @app.get("/v1/rounds/{round}/design", responses=REFUSALS | {202: {"description": "The round is open; ask again."}})
-    def design(round: RoundNumber, request: Request, shown: Shown, response: Response) -> DesignOut | None:
-        found = transactions.design(*who(request, shown), round)
-        if found is None:
-            response.status_code = 202
-            response.headers["Retry-After"] = str(PATIENCE)
-            return None
-        others = [list(point) for point in found.others]
-        return DesignOut(x=list(found.x), weights=list(found.weights), leader=found.leader, others=others)
+    @router.put(wire.SUBMIT.path, **_documented(wire.SUBMIT))
+    def submit(turn: Turn, body: Body, known: Who) -> Response:
+        study, site = known
+        transactions.submit(study, wire.read_proposal(site, turn, wire.read(wire.PROPOSAL, body, is_exact=True)))
+        return Response(status_code=204)
 
-    @app.post("/v1/leave", status_code=204, responses=REFUSALS)
-    def leave(request: Request, shown: Shown) -> None:
-        transactions.leave(*who(request, shown))
+    @router.get(wire.MIX.path, **_documented(wire.MIX))
+    def mix(turn: Turn, known: Who) -> Response:
+        try:
+            return JSONResponse(wire.mix_body(transactions.mix(*known, turn)))
+        except Waiting as waiting:
+            return JSONResponse(wire.standing_body(waiting.standing), 202, {"Retry-After": str(PATIENCE)})
 
-    add_pages(app, engine)
-    add_refusals(app)
-    return app
+    @router.post(wire.LEAVE.path, **_documented(wire.LEAVE))
+    def leave(known: Who) -> Response:
+        transactions.leave(*known)
+        return Response(status_code=204)
+
+    return router
+
+
+def _documented(endpoint: wire.Endpoint) -> dict[str, Any]:
+    """What /openapi.json says of a message: the forms of the wire, as JSON schemas."""
+
+    def content(form: wire.Form) -> dict[str, Any]:
+        return {"content": {"application/json": {"schema": wire.schema(form)}}}
+
+    responses: dict[int | str, dict[str, Any]] = {status: {"description": why} for status, why in REFUSALS.items()}
+    for refusal in responses.values():
+        refusal |= content(wire.REFUSAL)
+    done = {"description": "It is done."}
+    responses |= {200: done | content(endpoint.gives)} if endpoint.gives else {204: done}
+    if endpoint is wire.MIX:
+        responses |= {202: {"description": "The round is open; ask again."} | content(wire.STANDING)}
+    body = {"requestBody": {"required": True, **content(endpoint.takes)}} if endpoint.takes else {}
+    return {"responses": responses, "openapi_extra": body, "status_code": 200 if endpoint.gives else 204}
 
 
 def from_environment() -> FastAPI:
@@ -120,15 +178,3 @@ def from_environment() -> FastAPI:
         engine.dispose()  # with its last connection closed, SQLite has everything in one file
 
     return create_app(engine, lifespan)
-
-
-def _standing(transactions: Transactions, study: str, site: str) -> Standing:
-    agreed, state = transactions.study(study), transactions.state(study)
-    return Standing(
-        agreement=agreed.agreement(),
-        digest=agreed.digest,
-        site=site,
-        round=state.round,
-        missing=list(state.missing),
-        closes_at=state.closes_at,
-    )

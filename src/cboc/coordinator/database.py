@@ -1,4 +1,4 @@
-"""The coordinator's tables, and how a database is opened. No column is for an outcome, and none takes anything."""
+"""The coordinator's tables, and how a database is opened. No column holds an outcome, and none holds free text."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from sqlalchemy import (
     Float,
     ForeignKey,
     ForeignKeyConstraint,
+    Index,
     Integer,
     LargeBinary,
     MetaData,
@@ -49,8 +50,7 @@ studies = Table(
     Column("study", String(LONGEST), primary_key=True),
     Column("agreement", Text, nullable=False),  # Study.agreement, canonical JSON
     Column("rounds_closed", Integer, nullable=False),  # the round of this number is open
-    Column("deadline", Float),  # seconds from a round's first proposal until it may close without the rest
-    Column("opened_at", Float),  # when that was, for the open round
+    Column("opened_at", Float),  # when the first proposal of the open round came in, if it has a deadline
 )
 sites = Table(
     "sites",
@@ -74,12 +74,15 @@ proposals = Table(
     "proposals",
     metadata,
     Column("study", String(LONGEST), primary_key=True),
-    Column("round", Integer, primary_key=True),
     Column("site", String(LONGEST), primary_key=True),
-    Column("x", LargeBinary, nullable=False),
-    Column("best", LargeBinary),
+    Column("turn", Integer, primary_key=True),  # the site's own count
+    Column("round", Integer, nullable=False),  # the group's, that it is in
+    Column("designs", Integer, nullable=False),  # q, rows of X
+    Column("X", LargeBinary, nullable=False),
+    Column("bests", LargeBinary, nullable=False),
     Column("reward", Float),
     ForeignKeyConstraint(["study", "site"], ["sites.study", "sites.site"]),
+    Index("ix_proposals_round", "study", "round"),
 )
 people = Table(
     "people",

@@ -20,10 +20,20 @@ from cboc.coordinator.database_errors import code_of
 from cboc.coordinator.rate_limit import TooMany
 from cboc.coordinator.tokens import NotAllowed
 from cboc.errors import CbocError
-from cboc.exchange.ledger import Final, RoundClosed
+from cboc.exchange import wire
+from cboc.exchange.network import Conflict, NotSubmitted, Waiting
 from cboc.exchange.study import Study
 
 PATIENCE = 5  # seconds until a site asks again
+LARGEST = 64 * 1024  # bytes of a message
+REFUSALS = {  # what each status says, in /openapi.json
+    400: "This is not text.",
+    401: "The secret opens nothing here.",
+    409: "The message fits, but not now or not here.",
+    413: f"A message has at most {LARGEST} bytes.",
+    422: "The message does not have this form.",
+    429: "Too many messages; Retry-After says when to send the next.",
+}
 log = logging.getLogger("cboc.coordinator")
 
 
@@ -35,7 +45,7 @@ class Disagreement(CbocError):
         super().__init__("the agreement is another one here.")
 
 
-def add_refusals(app: FastAPI) -> None:
+def add_errors(app: FastAPI) -> None:
     """One answer for every kind of error that an application may raise."""
     app.add_exception_handler(CbocError, _refuse)
     app.add_exception_handler(DBAPIError, _away)
@@ -57,10 +67,14 @@ def _refuse(_: Request, error: Exception) -> JSONResponse:
         return _answer(401, str(error))
     if isinstance(error, Disagreement):
         return _answer(409, str(error), agreement=error.agreement)
-    if isinstance(error, RoundClosed):
-        return _answer(409, str(error), current=error.current)
-    if isinstance(error, Final):
-        return _answer(409, str(error), is_final=True)
+    if isinstance(error, wire.Misfit):
+        return _misfit(_, error)
+    if isinstance(error, Waiting):
+        return _answer(409, str(error), reason="waiting", standing=wire.standing_body(error.standing))
+    if isinstance(error, Conflict):
+        return _answer(409, str(error), reason="conflict")
+    if isinstance(error, NotSubmitted):
+        return _answer(409, str(error), reason="not submitted")
     return _answer(409, str(error))
 
 

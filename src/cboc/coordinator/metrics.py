@@ -1,6 +1,6 @@
 """What an operator may watch: counts and times for Prometheus, and a line of JSON for every message.
 
-Neither knows a design, a site or a study: an address is written as its pattern, /v1/rounds/{round}/design.
+Neither knows a design, a site or a study: an address is written as its pattern, /v2/turns/{turn}/mix.
 """
 
 from __future__ import annotations

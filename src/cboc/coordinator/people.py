@@ -1,4 +1,4 @@
-"""Who may look at the dashboard. Of a password only its Argon2id is kept, of a cookie only its SHA-256.
+"""People who may look at the dashboard. Only the Argon2id of a password is kept, and the SHA-256 of a cookie.
 
 people.add("ada", "a long password")        # by the coordinator's own command line, never over the web
 cookie = people.log_in("ada", "a long password", address)

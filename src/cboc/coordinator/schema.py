@@ -56,7 +56,7 @@ def changing(engine: Engine) -> Iterator[Connection]:
 
 
 def _arrive(engine: Engine) -> None:
-    """Who opens a new file of SQLite first changes its mode, for which SQLite lets nobody wait: so we do."""
+    """Wait for a new file of SQLite. Its first user changes its mode, and SQLite itself lets nobody wait for that."""
     until = time.monotonic() + PATIENCE
     while True:
         try:

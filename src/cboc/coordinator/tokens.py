@@ -1,4 +1,6 @@
-"""Who may speak for a site. Secrets are 256 random bits, of which only the SHA-256 is kept: no database opens a door.
+"""Invitations and tokens: which secret speaks for which site.
+
+Secrets are 256 random bits, and only their SHA-256 is kept: whoever reads the database cannot speak for a site.
 
 code = door.invite(study, site)     # handed to the site by some other way; good once, for a while
 door.join(code, token)              # the site chose the token and keeps it; the same pair again is fine

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from os import PathLike
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from cboc.arrays import Array
 from cboc.data import tables
+from cboc.data.measurement import Measurement
 from cboc.errors import CbocError, did_you_mean
 from cboc.space.parameters import TOLERANCE
 from cboc.space.space import Space
@@ -54,9 +55,9 @@ class Dataset:
     """Measurements (x, y), their standard errors, and failed designs; a value, so growing it makes a new one."""
 
     X: Array  # (n, D), unit cube
-    y: Array  # (n,), natural units
-    sem: Array  # (n,), NaN if unknown
-    failures: Array  # (m, D), unit cube
+    Y: Array  # (n, m), natural units, a column for every objective; m = 1
+    sems: Array  # (n, m), NaN if unknown
+    failures: Array  # (f, D), unit cube
     direction: Direction
 
     def __init__(
@@ -78,7 +79,8 @@ class Dataset:
         failed = np.empty((0, designs.shape[1])) if failures is None else _designs("failures", failures)
         if failed.shape[1] != designs.shape[1]:
             raise CbocError(f"X and failures have as many columns, but {designs.shape[1]} and {failed.shape[1]} came.")
-        values = {"X": designs, "y": outcomes, "sem": _errors(sem, len(outcomes)), "failures": failed}
+        errors = _errors(sem, len(outcomes))
+        values = {"X": designs, "Y": outcomes[:, None], "sems": errors[:, None], "failures": failed}
         for name, array in values.items():
             array.setflags(write=False)
             object.__setattr__(self, name, array)
@@ -90,12 +92,12 @@ class Dataset:
         return cls(np.empty((0, dimension)), np.empty(0), direction=direction)
 
     def __len__(self) -> int:
-        return len(self.y)
+        return len(self.Y)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Dataset) or self.direction != other.direction:
             return False
-        pairs = ((getattr(self, name), getattr(other, name)) for name in ("X", "y", "sem", "failures"))
+        pairs = ((getattr(self, name), getattr(other, name)) for name in ("X", "Y", "sems", "failures"))
         return all(np.array_equal(a, b, equal_nan=True) for a, b in pairs)
 
     def __add__(self, other: Dataset) -> Dataset:
@@ -114,19 +116,42 @@ class Dataset:
             direction=self.direction,
         )
 
-    def with_point(self, x: ArrayLike, y: float | tuple[float, float]) -> Dataset:
-        """One more measurement; y is a number, or (mean, standard error)."""
-        mean, sem = y if isinstance(y, tuple) else (y, np.nan)
-        return self + Dataset([np.asarray(x)], [mean], [sem], direction=self.direction)
+    def with_point(self, x: ArrayLike, y: float | Measurement) -> Dataset:
+        """One more measurement; y is a number, or a Measurement with its standard error."""
+        measured = y if isinstance(y, Measurement) else Measurement(y)
+        sem = np.nan if measured.sem is None else measured.sem
+        return self + Dataset([np.asarray(x)], [measured.mean], [sem], direction=self.direction)
 
     def with_failure(self, x: ArrayLike) -> Dataset:
         """One more design that failed."""
         return self + Dataset(np.empty((0, self.dimension)), [], failures=[np.asarray(x)], direction=self.direction)
 
     @property
+    def y(self) -> Array:  # (n,)
+        """The outcomes of the one objective."""
+        return self.Y[:, 0]
+
+    @property
+    def sem(self) -> Array:  # (n,)
+        """The standard errors of these, NaN where unknown."""
+        return self.sems[:, 0]
+
+    @property
     def dimension(self) -> int:
         """D."""
         return int(self.X.shape[1])
+
+    def to_dict(self) -> dict[str, Any]:
+        """As plain data; a standard error that is unknown is None."""
+        sem = [None if np.isnan(error) else error for error in self.sem.tolist()]
+        return {"X": self.X.tolist(), "y": self.y.tolist(), "sem": sem, "failures": self.failures.tolist()}
+
+    @classmethod
+    def from_dict(cls, rows: Mapping[str, Any], dimension: int, direction: Direction | str) -> Dataset:
+        """The dataset of such plain data."""
+        X, failures = (np.array(rows.get(name, []), dtype=float).reshape(-1, dimension) for name in ("X", "failures"))
+        y, sem = (np.array(rows.get(name, []), dtype=float) for name in ("y", "sem"))
+        return cls(X, y, sem, failures, direction=direction)
 
     @property
     def score(self) -> Array:  # (n,)

@@ -75,7 +75,7 @@ def read_texts(
 
 
 def _with_points(lines: list[tuple[str, dict[str, str]]], wanted: set[str]) -> list[tuple[str, dict[str, str]]]:
-    """The same lines with decimal points, as far as it is clear what is meant."""
+    """Lines with decimal points in place of commas, as far as it is clear what is meant."""
     are_decimal = have_decimal_commas(text for _, texts in lines for name, text in texts.items() if name in wanted)
 
     def clear(text: str) -> str:

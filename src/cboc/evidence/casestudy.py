@@ -22,7 +22,7 @@ from cboc.evidence.case import Case, begin
 from cboc.evidence.job import check_seed
 from cboc.evidence.methods.registry import METHODS
 from cboc.problems.problem import Problem
-from cboc.strategy.bayesian import default
+from cboc.strategy.bayesian import Bayesian
 
 METHODS_SHOWN = ("individual", "cboc-l", "cboc")
 PARAMETERS = 3  # inflow, receptors, pulse
@@ -36,7 +36,7 @@ DIGITS = 9  # significant ones, of outcomes and designs
 
 @dataclass(frozen=True)
 class Setup:
-    """Who takes part, for how long, and what goes wrong."""
+    """A setup of the case study: who takes part, for how long, and what goes wrong."""
 
     sites: int
     rounds: int
@@ -46,7 +46,7 @@ class Setup:
     failing: float = 0.0
 
     def problems(self) -> list[Problem]:
-        """Of the sites; the extra `fem` is needed here and not before."""
+        """The problems of the sites; the extra `fem` is needed here and not before."""
         from cboc.evidence.biosensor.labs import biosensor, labs
         from cboc.evidence.biosensor.response import Numerics
 
@@ -55,7 +55,7 @@ class Setup:
 
     @property
     def names(self) -> list[str]:
-        """Of the sites, in tables and pictures."""
+        """The names of the sites in tables and pictures."""
         noun = "lab" if self.is_constructed else "site"
         return [f"{noun} {k + 1}" for k in range(self.sites)]
 
@@ -168,8 +168,8 @@ def _outcomes(case: Case, site: int, designs: Array) -> list[float]:
 
 
 def _case(setup: Setup, seed: int) -> Case:
-    """The same initial designs for every method."""
-    return begin(setup.problems(), INITIAL, setup.rounds, seed, default(), setup.attendance, setup.failing)
+    """A case with equal initial designs for every method."""
+    return begin(setup.problems(), INITIAL, setup.rounds, seed, Bayesian(), setup.attendance, setup.failing)
 
 
 def optima(setup: str) -> tuple[float, ...]:
@@ -178,7 +178,7 @@ def optima(setup: str) -> tuple[float, ...]:
 
 
 def by_method(accounts: Iterable[Account], setup: str) -> dict[str, list[Account]]:
-    """Those of one setup, each with its seeds in order."""
+    """The accounts of one setup by method, each with its seeds in order."""
     chosen = sorted((a for a in accounts if a.job.setup == setup), key=lambda a: a.job.seed)
     names = [name for name in METHODS if any(a.job.method == name for a in chosen)]
     return {name: [a for a in chosen if a.job.method == name] for name in names}

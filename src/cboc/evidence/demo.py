@@ -22,6 +22,7 @@ from cboc.problems.synthetic import levy
 from cboc.runs.metrics import after, area, gap_curves, lead, paired, rounds_to
 from cboc.runs.simulation import simulate
 from cboc.runs.workers import Report, run_all
+from cboc.site.policy import Policy
 
 Row = Mapping[str, Any]
 
@@ -65,7 +66,7 @@ def race(job: Race, report: Report) -> Array:  # (K, T + 1)
     names = [f"site {k + 1}" for k in range(SITES)]
     study = Study(problems[0].space, tuple(names), ROUNDS, rule=job.rule)
     experiments = dict(zip(names, problems, strict=True))
-    history = simulate(study, experiments, direction="minimise", seed=job.seed, on_trial=report)
+    history = simulate(study, experiments, direction="minimise", policy=Policy(seed=job.seed), on_trial=report)
     curves = gap_curves([history], {name: problem.optimum for name, problem in experiments.items()})
     return curves.reshape(SITES, -1)
 

@@ -41,7 +41,7 @@ class Illustration:
         return max(0, first + 1 - len(data)) if is_near.any() else None
 
     def share(self, site: int, X: Array) -> Array:  # (n,)
-        """Of designs (n, D): 0 at the optimum, 1 at the worst value in the box."""
+        """How far designs (n, D) are from the optimum in value: 0 there, 1 at the worst value in the box."""
         problem = self.case.problems[site]
         reach = np.abs(problem.function(sample(*problem.box)) - problem.optimum).max()
         return np.abs(problem.values(X) - problem.optimum) / reach

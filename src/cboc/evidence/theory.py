@@ -25,15 +25,17 @@ from cboc.evidence.job import BEYOND, check_seed, numbers, scenario_of
 from cboc.evidence.scenario import Kind, Scenario
 from cboc.exchange.ledger import Ledger
 from cboc.exchange.study import Study
-from cboc.site.site import Site, think
+from cboc.site.policy import Policy
+from cboc.site.site import Site
+from cboc.site.thinking import think
 from cboc.site.trial import Trial
 from cboc.strategy.bayesian import Bayesian
-from cboc.strategy.gate import Gate
+from cboc.strategy.gate import Gate, Gated
+from cboc.strategy.opinion import Opinion, Strategy
 from cboc.strategy.situation import Situation
 from cboc.surrogate.fitting import Model
 from cboc.surrogate.gp import GP
 from cboc.surrogate.kernels import squared_exponential
-from cboc.utility.utility import Utility
 
 SCENARIOS = (
     Scenario("branin", 5, Kind.SAME, rounds=160),
@@ -100,19 +102,21 @@ class Course:
         return cls(job, *(numbers(row[name]) for name in ("regret", "spread", "blur")))
 
 
-class Watched:
+class Watched(Strategy):
     """A strategy that remembers its latest surrogates."""
+
+    can_batch = True
 
     def __init__(self, strategy: Bayesian) -> None:
         self.strategy = strategy
         self.gps: list[GP] = []
 
-    def __call__(self, situation: Situation, rng: np.random.Generator) -> Utility:
+    def __call__(self, situation: Situation, rng: np.random.Generator) -> Opinion:
         return self.batch([situation], [rng])[0]
 
-    def batch(self, situations: Sequence[Situation], rngs: Sequence[np.random.Generator]) -> list[Utility]:
+    def batch(self, situations: Sequence[Situation], rngs: Sequence[np.random.Generator]) -> list[Opinion]:
         self.gps = self.strategy.surrogates(situations)
-        return [self.strategy.utility(gp, rng) for gp, rng in zip(self.gps, rngs, strict=True)]
+        return self.strategy.opinions(self.gps, situations, rngs)
 
 
 def inquire(job: Inquiry) -> tuple[dict[str, Any], float]:
@@ -134,11 +138,8 @@ def _run(job: Inquiry, case: Case) -> Course:
             name,
             ledger,
             direction=data.direction,
+            policy=Policy(Gated(eye, Gate(ratio)), initial=0, seed=case.seed),
             data=data,
-            initial=0,
-            strategy=eye,
-            gate=Gate(ratio),
-            seed=case.seed,
         )
         for name, data in zip(case.names, case.initial, strict=True)
     ]
@@ -173,30 +174,31 @@ def in_order(courses: Iterable[Course]) -> list[Course]:
 
 def _blur(gp: GP, trial: Trial) -> float:
     """|σ(x_k) - σ(x_k_new)| on the site's surrogate."""
-    _, sd = gp.moments(np.array([trial.proposed, trial.agreed]))
+    mix = trial.proposed if trial.answer is None else trial.answer.mix
+    _, sd = gp.moments(np.array([trial.proposed, mix]))
     return float(abs(sd[0] - sd[1]))
 
 
 def slope(cumulative: Array) -> float:
-    """Of log R over log t in the second half of the rounds (T,): under 1 is sublinear."""
+    """The slope of log R over log t in the second half of the rounds (T,): under 1 is sublinear."""
     T = len(cumulative)
     t = np.arange(T // 2, T)
     return float(np.polyfit(np.log(t + 1.0), np.log(np.maximum(cumulative[t], 1e-300)), 1)[0])
 
 
 def bound_slope(rounds: int, dimension: int) -> float:
-    """The same of √(T (log T)^(D+4)): ½ + (D + 4) / (2 log T). It is under 1 from T = exp(D + 4) on."""
+    """The slope of the bound √(T (log T)^(D+4)): ½ + (D + 4) / (2 log T). It is under 1 from T = exp(D + 4) on."""
     return 0.5 + (dimension + 4) / (2.0 * np.log(rounds))
 
 
 def trend(curve: Array) -> float:
-    """Of a quantity times √log(2 + t): its mean over the last quarter over its mean over the first (T,)."""
+    """The trend of a quantity times √log(2 + t): its mean over the last quarter over its mean over the first (T,)."""
     quarters = _quarters(curve)
     return quarters[-1] / quarters[0]
 
 
 def swell(curve: Array) -> float:
-    """The same of its largest quarter."""
+    """The ratio of its largest quarter to its first."""
     quarters = _quarters(curve)
     return max(quarters) / quarters[0]
 

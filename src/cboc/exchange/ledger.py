@@ -1,117 +1,42 @@
-"""The sans-I/O core of a round: who is in, is it closed, which W, whose design.
+"""The sans-I/O core of an exchange: who is in, is the round closed, which W, whose design.
 
-One implementation, wrapped by simulation, service and peers. It knows designs and rewards, never an outcome.
-A round closes when everyone who is expected has proposed, or when `close` is called (a deadline) and the quorum is in;
-once closed it is frozen, and a proposal that comes later belongs to a later round.
+One implementation, wrapped by simulation, coordinator and peers. It knows designs and rewards, never an outcome. A
+round closes when everyone who is expected has proposed, or when its deadline has passed and the quorum is in; once
+closed it is frozen, and a proposal that comes later is in the next one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import numpy as np
 
 from cboc.arrays import Array
 from cboc.consensus.matrix import WEIGHT_ONE, Whole, mix, rebalance, whole_weights
-from cboc.consensus.rules import Round
+from cboc.consensus.rules import Snapshot
 from cboc.errors import CbocError
-from cboc.exchange.messages import Design, Proposal
+from cboc.exchange.messages import MOST_OTHERS, Mix, Point, Proposal
+from cboc.exchange.network import Conflict, NotSubmitted, Standing, Waiting
+from cboc.exchange.store import Closure, Entry, MemoryStore, Store
 from cboc.exchange.study import Study
-
-MOST_OTHERS = 32  # best designs that a site is told: more of them would say the same
-
-
-class Network(Protocol):
-    """How a site reaches the others: in process, through a coordinator, or peer to peer."""
-
-    def submit(self, proposal: Proposal) -> None:
-        """Hand in a proposal; again with the same content is fine. Raises `RoundClosed` if it comes too late."""
-
-    def design(self, site: str, round: int) -> Design | None:
-        """The answer, or None while the round is open."""
-
-    def leave(self, site: str) -> None:
-        """This site proposes no more; the others go on."""
-
-
-class RoundClosed(CbocError):
-    """The round is not the open one, which is `current`: it went on without this site, or is still to come."""
-
-    def __init__(self, site: str, round: int, current: int) -> None:
-        self.current = current
-        what = "is closed" if round < current else "is not open yet"
-        super().__init__(f"round {round} {what} for site '{site}'; round {current} is open now: propose for that one.")
-
-
-class Final(CbocError):
-    """The site has proposed another design for this round already."""
-
-
-class Unreachable(CbocError):
-    """Nobody answers."""
-
-
-class Store(Protocol):
-    """Where a ledger keeps its rows."""
-
-    def add(self, proposal: Proposal) -> None: ...
-
-    def proposals(self, round: int) -> Mapping[str, Proposal]: ...
-
-    def freeze(self, round: int) -> None: ...
-
-    def frozen(self) -> int:
-        """The number of closed rounds, 0 .. frozen - 1."""
-
-    def leave(self, site: str) -> None: ...
-
-    def left(self) -> frozenset[str]: ...
-
-
-class Memory:
-    """A store that lasts as long as the process."""
-
-    def __init__(self) -> None:
-        self._proposals: list[dict[str, Proposal]] = [{}]
-        self._frozen = 0
-        self._left: frozenset[str] = frozenset()
-
-    def add(self, proposal: Proposal) -> None:
-        self._proposals[proposal.round][proposal.site] = proposal
-
-    def proposals(self, round: int) -> Mapping[str, Proposal]:
-        return self._proposals[round] if round < len(self._proposals) else {}
-
-    def freeze(self, round: int) -> None:
-        self._frozen = round + 1
-        self._proposals.append({})
-
-    def frozen(self) -> int:
-        return self._frozen
-
-    def leave(self, site: str) -> None:
-        self._left |= {site}
-
-    def left(self) -> frozenset[str]:
-        return self._left
 
 
 @dataclass(frozen=True)
 class Mixture:
-    """A closed round: who proposed what, and the weights by which it is mixed."""
+    """The proposals of a closed round, and the weights by which they are mixed."""
 
     round: int
     present: Mapping[str, Proposal]
-    X: Array  # (K, D), of the absent 0
+    X: Array  # (q, K, D), of the absent 0
     weights: Whole  # (K, K)
     leader: str | None
 
 
 @dataclass(frozen=True)
 class Roster:
-    """Who is expected in a round, in the order of the study, as long as nobody else leaves."""
+    """The sites that are expected in a round, in the order of the study, as long as nobody else leaves."""
 
     round: int
     left: frozenset[str]
@@ -120,7 +45,7 @@ class Roster:
 
 @dataclass(frozen=True)
 class Past:
-    """What is known once and for all: for who has a new ledger for every message."""
+    """What never changes: worth keeping where every message has a new ledger."""
 
     rewards: Array  # (rounds closed, K), NaN where a site was absent, 0 where the rule does not ask for rewards
     mixture: Mixture | None = None  # of the round that was asked for last
@@ -128,75 +53,95 @@ class Past:
 
 
 class Ledger:
-    """The rounds of one study; `past` is what another ledger of the same study knew of them."""
+    """The rounds of one study, and a `Network` for sites of the same process.
 
-    def __init__(self, study: Study, store: Store | None = None, past: Past | None = None) -> None:
-        self.study = study
-        self.store = store or Memory()
+    `clock` tells the time in seconds since 1970; `past` is what another ledger of the same study knew.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        store: Store | None = None,
+        clock: Callable[[], float] = time.time,
+        past: Past | None = None,
+    ) -> None:
+        self.study, self.store, self.clock = study, MemoryStore() if store is None else store, clock
         self.past = Past(np.empty((0, len(study.sites)))) if past is None else past
 
+    # ------------------------------------------------------------------------------------------- where it stands
+
     @property
-    def current(self) -> int:
+    def round(self) -> int:
         """The round that is open."""
-        return self.store.frozen()
+        return self.store.closed
 
     def expected(self) -> list[str]:
-        """Who may propose in the open round: not gone, and with budget left."""
+        """The sites that may propose in the open round: not gone, and with budget left."""
         return list(self._roster())
 
+    def missing(self) -> list[str]:
+        """Whom the open round is waiting for."""
+        present = set(self.store.proposals(self.round))
+        return [site for site in self.expected() if site not in present]
+
+    def standing(self) -> Standing:
+        """Where the study stands, after a round that is due has been closed."""
+        self.close_if_due()
+        return Standing(self.round, tuple(self.missing()), self.closes_at)
+
+    @property
+    def closes_at(self) -> float | None:
+        """When the open round may close without the rest; None: not before all are in."""
+        opened_at, deadline = self.store.opened_at, self.study.deadline
+        return None if opened_at is None or deadline is None else opened_at + deadline
+
+    @property
+    def is_due(self) -> bool:
+        """Has the open round's deadline passed, with the quorum in?"""
+        is_late = self.closes_at is not None and self.clock() >= self.closes_at
+        return is_late and len(self.store.proposals(self.round)) >= self.study.quorum
+
     def _roster(self) -> dict[str, None]:
-        """The same as an ordered set."""
-        known, round, left = self.past.roster, self.current, self.store.left()
+        """The sites expected in the open round, as an ordered set."""
+        known, round, left = self.past.roster, self.round, self.store.left
         if known is None or (known.round, known.left) != (round, left):
-            attended = (~np.isnan(self._closed_rewards())).sum(axis=0)
-            able = zip(self.study.sites, attended < self.study.all_budgets, strict=True)
+            able = zip(self.study.sites, _attended(self._rewards()) < self.study.all_budgets, strict=True)
             known = Roster(round, left, {site: None for site, is_able in able if is_able and site not in left})
             self.past = replace(self.past, roster=known)
         return known.expected
 
-    def missing(self) -> list[str]:
-        """Whom the open round is waiting for."""
-        present = set(self.store.proposals(self.current))
-        return [site for site in self.expected() if site not in present]
+    # --------------------------------------------------------------------------------------------- what comes in
 
     def submit(self, proposal: Proposal) -> None:
         """Take a proposal in; the last one that is expected closes the round."""
-        site, round, current = proposal.site, proposal.round, self.current
-        self._check(proposal)
-        before = self.store.proposals(round).get(site)
-        if before == proposal:
+        self.study.check_proposal(proposal)
+        self.close_if_due()
+        site, latest = proposal.site, self.store.latest(proposal.site)
+        if latest is not None and proposal.turn <= latest.proposal.turn:
+            self._check_same(proposal, latest)
             return
-        if round != current:
-            raise RoundClosed(site, round, current)
-        if before is not None:
-            raise Final(
-                f"site '{site}' has proposed another design for round {round} already, and a proposal is final; "
-                "propose again when the round has closed."
-            )
+        if latest is not None and latest.round == self.round:
+            raise Waiting(self.standing(), f"round {self.round} is open with what '{site}' proposed for it before.")
         if site not in self._roster():
             raise CbocError(f"site '{site}' has left or has used its budget of {self.study.budget(site)} experiments.")
-        self.store.add(proposal)
+        is_timed = self.study.deadline is not None and self.store.opened_at is None
+        self.store.add(Entry(self.round, proposal), self.clock() if is_timed else None)
         self._close_if_complete()
 
-    def _check(self, proposal: Proposal) -> None:
-        self.study.index(proposal.site)
-        dimension = self.study.space.dimension
-        for point in (proposal.x, proposal.best):
-            if point is not None and len(point) != dimension:
-                raise CbocError(
-                    f"designs of study '{self.study.name}' have {dimension} coordinates; "
-                    f"site '{proposal.site}' sent {len(point)}."
-                )
-        if proposal.best is not None and not self.study.shares_best:
-            raise CbocError(f"study '{self.study.name}' does not share best designs; site '{proposal.site}' sent one.")
-        if self.study.needs_rewards and proposal.reward is None:
-            raise CbocError(
-                f"the rule of study '{self.study.name}' compares rewards; site '{proposal.site}' sent none."
+    def _check_same(self, proposal: Proposal, latest: Entry) -> None:
+        """A turn that is known already: the same content again is fine."""
+        site, turn = proposal.site, proposal.turn
+        known = latest if latest.proposal.turn == turn else self.store.find(site, turn)
+        if known is None or known.proposal != proposal:
+            raise Conflict(
+                f"site '{site}' has proposed another design for turn {turn} already, and a proposal is final. "
+                "Is a copy of this site's file in use on another computer? Only one may be."
             )
-        if proposal.reward is not None and not self.study.needs_rewards:
-            raise CbocError(
-                f"the rule of study '{self.study.name}' asks for no rewards; site '{proposal.site}' sent one."
-            )
+
+    def next_turn(self, site: str) -> int:
+        """The first turn after all that this site has taken: where a new file begins in the place of a lost one."""
+        latest = self.store.latest(site)
+        return 0 if latest is None else latest.proposal.turn + 1
 
     def leave(self, site: str) -> None:
         """Do not wait for this site any more; what it has proposed stays."""
@@ -205,48 +150,86 @@ class Ledger:
         self._close_if_complete()
 
     def _close_if_complete(self) -> None:
-        expected, present = self._roster(), self.store.proposals(self.current)
-        if len(present) >= max(1, len(expected)) and expected.keys() <= set(present):
-            self.store.freeze(self.current)
+        if self.study.pace.is_complete(self._roster().keys(), self.store.proposals(self.round)):
+            self._close()
+
+    def close_if_due(self) -> None:
+        """Close a round whose deadline has passed."""
+        if self.is_due:
+            self._close()
 
     def close(self) -> None:
-        """Freeze the open round with those who are in, as at a deadline."""
-        present = len(self.store.proposals(self.current))
+        """Close the open round with those who are in, before its time."""
+        present = len(self.store.proposals(self.round))
         if present < self.study.quorum:
-            raise CbocError(f"round {self.current} needs {self.study.quorum} sites to close; {present} are in.")
-        self.store.freeze(self.current)
+            raise CbocError(f"round {self.round} needs {self.study.quorum} sites to close; {present} are in.")
+        self._close()
 
-    def known(self, round: int) -> Round:
-        """What everybody knows of a closed round."""
-        return Round(self._closed_rewards()[: round + 1], self.study.all_budgets)
+    def _close(self) -> None:
+        self.store.close(Closure(self.round, tuple(self.store.proposals(self.round))))
 
-    def _closed_rewards(self) -> Array:
-        """S of the closed rounds, as in `Past`."""
-        for row in range(len(self.past.rewards), self.current):
-            rewards = np.full((1, len(self.study.sites)), np.nan)
-            for site, proposal in self.store.proposals(row).items():
-                rewards[0, self.study.index(site)] = 0.0 if proposal.reward is None else proposal.reward
-            self.past = replace(self.past, rewards=np.vstack([self.past.rewards, rewards]))
-        return self.past.rewards[: self.current]  # who knew the past may have seen more of it
+    # --------------------------------------------------------------------------------------------- what comes out
+
+    def mix(self, site: str, turn: int) -> Mix:
+        """Where the consensus puts this site in one of its turns."""
+        k = self.study.index(site)
+        self.close_if_due()
+        entry = self.store.find(site, turn)
+        if entry is None:
+            raise NotSubmitted(f"site '{site}' has not proposed for turn {turn}.")
+        if entry.round >= self.round:
+            raise Waiting(self.standing())
+        mixture = self._mixture(entry.round)
+        weights = mixture.weights[k]
+        mixed = [mix(weights, X) for X in mixture.X[: len(entry.proposal.X)]]
+        return Mix(
+            site,
+            turn,
+            tuple(tuple(x.tolist()) for x in mixed),
+            tuple((weights / WEIGHT_ONE).tolist()),
+            entry.round,
+            mixture.leader,
+            self._others(k, mixture),
+        )
 
     def matrix(self, round: int) -> Array:
         """W of a closed round, rebalanced for the graph and for who was absent."""
-        known = self.known(round)
-        return rebalance(self.study.matrix(known), self.study.links & np.outer(known.present, known.present))
+        return self._matrix(self.snapshot(round))
 
-    def design(self, site: str, round: int) -> Design | None:
-        """Where the consensus puts this site, or None while the round is open."""
-        k = self.study.index(site)
-        if round >= self.current:
-            return None
-        mixture = self._mix(round)
-        if site not in mixture.present:
-            raise RoundClosed(site, round, self.current)
-        weights = mixture.weights[k]
-        x, row = mix(weights, mixture.X), weights / WEIGHT_ONE
-        return Design(site, round, tuple(x.tolist()), tuple(row.tolist()), mixture.leader, self._others(k, mixture))
+    def snapshot(self, round: int) -> Snapshot:
+        """What everybody knows of a closed round."""
+        present, rewards = self._present(round), self._rewards()
+        bests = {site: proposal.bests[0] for site, proposal in present.items() if proposal.bests}
+        return Snapshot(
+            rewards[: round + 1],
+            _attended(rewards[:round]),
+            self.study.all_budgets,
+            self._stacked({site: proposal.X[0] for site, proposal in present.items()}),
+            self._stacked(bests),
+            lambda earlier: self._stacked({site: p.X[0] for site, p in self._present(earlier).items()}),
+        )
 
-    def _others(self, k: int, mixture: Mixture) -> tuple[tuple[float, ...], ...]:
+    def _present(self, round: int) -> Mapping[str, Proposal]:
+        return self.study.pace.proposals(self.store, round)
+
+    def _matrix(self, snapshot: Snapshot) -> Array:
+        links = self.study.links & np.outer(snapshot.present, snapshot.present)
+        return rebalance(self.study.matrix(snapshot), links)
+
+    def _mixture(self, round: int) -> Mixture:
+        """A closed round, computed once for all its sites."""
+        known = self.past.mixture
+        if known is None or known.round != round:
+            snapshot = self.snapshot(round)
+            weights, leader = whole_weights(self._matrix(snapshot)), self.study.leader(snapshot)
+            present = dict(self._present(round))
+            most = max(len(proposal.X) for proposal in present.values())
+            X = np.array([self._row(present, row) for row in range(most)])
+            known = Mixture(round, present, X, weights, leader)
+            self.past = replace(self.past, mixture=known)
+        return known
+
+    def _others(self, k: int, mixture: Mixture) -> tuple[Point, ...]:
         """The best designs of those whom site k may hear, in the order of the study; of very many, some by turns."""
         if not self.study.shares_best:
             return ()
@@ -254,17 +237,27 @@ class Ledger:
         heard = heard[heard != k]
         step = max(1, -(-len(heard) // MOST_OTHERS))
         names = [self.study.sites[j] for j in heard[mixture.round % step :: step].tolist()]
-        bests = [mixture.present[name].best for name in names if name in mixture.present]
-        return tuple(best for best in bests if best is not None)
+        return tuple(best for name in names if name in mixture.present for best in mixture.present[name].bests)
 
-    def _mix(self, round: int) -> Mixture:
-        """A closed round, computed once for all its sites."""
-        known = self.past.mixture
-        if known is None or known.round != round:
-            present = dict(self.store.proposals(round))
-            X = np.zeros((len(self.study.sites), self.study.space.dimension))
-            for name, proposal in present.items():
-                X[self.study.index(name)] = proposal.x
-            known = Mixture(round, present, X, whole_weights(self.matrix(round)), self.study.leader(self.known(round)))
-            self.past = replace(self.past, mixture=known)
-        return known
+    def _row(self, present: Mapping[str, Proposal], row: int) -> Array:
+        """Everybody's design of this number (K, D), 0 for the absent; a site with fewer designs starts over."""
+        X = self._stacked({site: proposal.X[row % len(proposal.X)] for site, proposal in present.items()})
+        return np.nan_to_num(X)
+
+    def _stacked(self, designs: Mapping[str, Point]) -> Array:
+        """(K, D) in the order of the study, NaN where a site has none."""
+        nothing = [np.nan] * self.study.space.dimension
+        return np.array([designs.get(site, nothing) for site in self.study.sites])
+
+    def _rewards(self) -> Array:
+        """S of the closed rounds, as in `Past`."""
+        for round in range(len(self.past.rewards), self.round):
+            rewards = {site: proposal.reward or 0.0 for site, proposal in self._present(round).items()}
+            row = [rewards.get(site, np.nan) for site in self.study.sites]
+            self.past = replace(self.past, rewards=np.vstack([self.past.rewards, row]))
+        return self.past.rewards[: self.round]  # who knew the past may have seen more of it
+
+
+def _attended(rewards: Array) -> Array:
+    """In how many of these rounds each site was, (K,)."""
+    return (~np.isnan(rewards)).sum(axis=0)

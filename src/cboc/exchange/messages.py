@@ -1,9 +1,13 @@
-"""All that ever crosses a wire: a proposal goes out, an answer comes back. There is no field for an outcome."""
+"""All that ever crosses a wire: a proposal goes out, a mix comes back. There is no field for an outcome.
+
+A message checks itself when it is made; nobody has to check it again.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from math import isfinite
+from math import fsum, isfinite
 
 import numpy as np
 
@@ -11,45 +15,90 @@ from cboc.arrays import Array
 from cboc.consensus.matrix import quantise
 from cboc.errors import CbocError
 
+Point = tuple[float, ...]  # a design in the unit cube
+MOST_OTHERS = 32  # best designs that a site is told: more of them would say the same
+MOST_TURNS = 1_000_000  # one a minute for two years
+TOLERANCE = 1e-6  # of the sum of weights
+
 
 @dataclass(frozen=True)
 class Proposal:
-    """What a site would run by itself: the maximiser of its utility, x_k(t), in the unit cube."""
+    """What a site would run by itself in one of its turns, x_k(t), and its best designs so far where these are shared.
+
+    Designs lie in the unit cube, on the grid of 2⁻³². One design and one best design are all that travels today; the
+    form has room for plates of them.
+    """
 
     site: str
-    round: int
-    x: tuple[float, ...]
+    turn: int  # the site's own count
+    X: tuple[Point, ...]  # (q, D)
+    bests: tuple[Point, ...] = ()  # (m, D)
     reward: float | None = None  # S_k, only where the rule asks for it
-    best: tuple[float, ...] | None = None  # the site's best design so far, only where the study shares it
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "x", self._checked("x", self.x))
-        if self.best is not None:
-            object.__setattr__(self, "best", self._checked("best", self.best))
+        object.__setattr__(self, "X", _on_grid(self.site, "X", self.X))
+        object.__setattr__(self, "bests", _on_grid(self.site, "bests", self.bests))
+        _check_turn(self.site, self.turn)
+        if not self.X:
+            raise CbocError(f"a proposal has at least one design; site '{self.site}' sent none.")
+        if len({len(point) for point in (*self.X, *self.bests)}) != 1:
+            raise CbocError(f"the designs of a proposal have as many coordinates each; those of '{self.site}' do not.")
         if self.reward is not None and not isfinite(self.reward):
             raise CbocError(f"a reward is a finite number; site '{self.site}' sent {self.reward}.")
 
-    def _checked(self, name: str, point: tuple[float, ...]) -> tuple[float, ...]:
-        x = np.asarray(point, dtype=float)
-        for d in np.flatnonzero(~((x >= 0.0) & (x <= 1.0))):
-            raise CbocError(
-                f"designs live in the unit cube; site '{self.site}' sent {name}[{d}] = {x[d]:g}. "
-                "Did you forget space.to_unit?"
-            )
-        return tuple(quantise(x).tolist())
+    @property
+    def dimension(self) -> int:
+        """D."""
+        return len(self.X[0])
 
 
 @dataclass(frozen=True)
-class Design:
+class Mix:
     """The answer to a proposal: where the consensus puts this site, x_k_new(t), and why."""
 
     site: str
-    round: int
-    x: tuple[float, ...]
+    turn: int
+    X: tuple[Point, ...]  # (q, D)
     weights: tuple[float, ...]  # the site's row of W, in the order of study.sites
+    snapshot: int  # the state it was made from: in rounds, the round
     leader: str | None = None
-    others: tuple[tuple[float, ...], ...] = ()  # the best designs of the others, in their order, where they are shared
+    others: tuple[Point, ...] = ()  # the best designs of the others, in their order, where they are shared
+
+    def __post_init__(self) -> None:
+        for name, points in (("X", self.X), ("others", self.others)):
+            object.__setattr__(self, name, tuple(map(tuple, _in_cube(self.site, name, points))))
+        _check_turn(self.site, self.turn)
+        if not self.X or len({len(point) for point in (*self.X, *self.others)}) != 1:
+            raise CbocError(f"the designs of a mix have as many coordinates each; those for '{self.site}' do not.")
+        if len(self.others) > MOST_OTHERS:
+            raise CbocError(f"a mix has at most {MOST_OTHERS} best designs; the one for '{self.site}' has more.")
+        is_row = all(0.0 <= weight <= 1.0 for weight in self.weights) and abs(fsum(self.weights) - 1.0) <= TOLERANCE
+        if not is_row:
+            raise CbocError(f"weights are numbers from 0 to 1 that add up to 1; those for '{self.site}' do not.")
 
     @property
-    def array(self) -> Array:
-        return np.array(self.x)
+    def array(self) -> Array:  # (q, D)
+        """The designs as a matrix."""
+        return np.array(self.X)
+
+
+def _on_grid(site: str, name: str, points: Iterable[Iterable[float]]) -> tuple[Point, ...]:
+    return tuple(tuple(quantise(np.array(point)).tolist()) for point in _in_cube(site, name, points))
+
+
+def _in_cube(site: str, name: str, points: Iterable[Iterable[float]]) -> list[list[float]]:
+    """The points, or one sentence about a coordinate that lies outside."""
+    found = [[float(value) for value in point] for point in points]
+    for i, point in enumerate(found):
+        for d, value in enumerate(point):
+            if not 0.0 <= value <= 1.0:
+                raise CbocError(
+                    f"designs live in the unit cube; {name}[{i}][{d}] of site '{site}' is {value:g}. "
+                    "Did you forget space.to_unit?"
+                )
+    return found
+
+
+def _check_turn(site: str, turn: object) -> None:
+    if type(turn) is not int or not 0 <= turn <= MOST_TURNS:
+        raise CbocError(f"a turn is a whole number from 0 to {MOST_TURNS:,}; site '{site}' has {turn!r}.")

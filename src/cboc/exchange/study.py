@@ -7,26 +7,30 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
-from cboc.arrays import Array, Mask
+from cboc.arrays import Array, Mask, is_number
 from cboc.consensus import graph as graphs
 from cboc.consensus.matrix import checked
-from cboc.consensus.rules import Fixed, Identity, Leader, Round, Rule, Uniform
+from cboc.consensus.rules import Snapshot, as_rule
 from cboc.errors import CbocError, did_you_mean
+from cboc.exchange.identity import identify
+from cboc.exchange.messages import MOST_TURNS, Mix, Proposal
+from cboc.exchange.pace import pace_of
 from cboc.space.space import Space
 
-RULES: dict[str, type[Identity] | type[Uniform] | type[Leader]] = {
-    "identity": Identity,
-    "uniform": Uniform,
-    "leader": Leader,
-}
-COLUMNS = ("site", "trial", "round", "status", "decision", "y", "sem", "leader", "explanation", "seed")
-LONGEST_DEADLINE = 3650 * 86400.0  # seconds for which a coordinator may be told to wait in a round
-MOST_ROUNDS = 1_000_000  # one a minute for two years
+COLUMNS = ("site", "trial", "turn", "round", "status", "decision", "y", "sem", "leader", "explanation", "seed")
+LONGEST_DEADLINE = 3650 * 86400.0  # seconds
 GRAPHS = {"complete": graphs.complete, "ring": graphs.ring, "star": graphs.star}
+
+
+def check_names(space: Space) -> None:
+    """Raise one sentence if a parameter has the name of something else in every result."""
+    for name in space.names:
+        if name in COLUMNS:
+            raise CbocError(f"a parameter may not be called '{name}', which is a column of every result; rename it.")
 
 
 @dataclass(frozen=True)
@@ -34,29 +38,30 @@ class Study:
     """Several sites, one space, one rule.
 
     `horizon` is the number of rounds T; a site with a budget of its own goes by that. `rule` and `graph` are names or
-    values: a rule is any function of a `Round`, a graph any list of pairs of site names. With `shares_best` the sites
-    tell each other their best design so far, never how good it is: the default, unless everybody works alone. `quorum`
-    is how many sites must be in before a round may be closed without the rest.
+    values: a rule is any function of a `Snapshot`, a graph any list of pairs of site names. With `shares_best` the
+    sites tell each other their best design so far, never how good it is: the default, unless everybody works alone.
+    `deadline` is in seconds from the first proposal of a round: when it has passed and `quorum` sites are in, the round
+    closes without the rest. `objectives` are the names of what is measured, one for now; which way is better, and every
+    number, stays with the sites.
     """
 
     space: Space
     sites: tuple[str, ...]
     horizon: int
-    rule: Rule | str = "uniform"
+    rule: Any = "uniform"  # a name, a function or a Rule; a Rule once it is here
     graph: str | Sequence[tuple[str, str]] = "complete"
     budgets: Mapping[str, int] = field(default_factory=dict)
     shares_best: bool | None = None
     quorum: int = 1
     name: str = "study"
+    deadline: float | None = None
+    pace: Any = "rounds"  # a name or a Pace; a Pace once it is here
+    objectives: tuple[str, ...] = ("y",)
 
     def __post_init__(self) -> None:
         if not isinstance(self.space, Space):
             object.__setattr__(self, "space", Space(self.space))
-        for name in self.space.names:
-            if name in COLUMNS:
-                raise CbocError(
-                    f"a parameter may not be called '{name}', which is a column of every result; rename it."
-                )
+        check_names(self.space)
         if isinstance(self.sites, str) or not isinstance(self.sites, Iterable):
             raise CbocError(f"the sites are a list of names; {self.sites!r} is not one.")
         object.__setattr__(self, "sites", tuple(self.sites))
@@ -65,17 +70,12 @@ class Study:
         self._check_sites()
         object.__setattr__(self, "horizon", int(self.horizon))
         object.__setattr__(self, "budgets", {site: int(budget) for site, budget in self.budgets.items()})
-        if isinstance(self.rule, str):
-            if self.rule not in RULES:
-                raise CbocError(f"'{self.rule}' is not a rule; {did_you_mean(self.rule, RULES)}")
-            object.__setattr__(self, "rule", RULES[self.rule]())
-        if isinstance(self.rule, type) or not callable(self.rule):
-            raise CbocError(f"a rule is a name or a function of a Round, such as Uniform(); {self.rule!r} is neither.")
-        if isinstance(self.rule, Fixed) and len(self.rule.matrix) != len(self.sites):
-            raise CbocError(f"the fixed matrix is for {len(self.rule.matrix)} sites; this study has {len(self.sites)}.")
+        object.__setattr__(self, "rule", as_rule(self.rule))
+        self.rule.check(len(self.sites))
+        self._check_pace()
         if not isinstance(self.shares_best, bool | np.bool_ | None):
             raise CbocError(f"shares_best is True or False, or None for the default; this is {self.shares_best!r}.")
-        shares = len(self.sites) > 1 and not isinstance(self.rule, Identity)
+        shares = len(self.sites) > 1 and self.rule.mixes
         object.__setattr__(self, "shares_best", shares if self.shares_best is None else bool(self.shares_best))
         self._check_graph()
 
@@ -93,12 +93,23 @@ class Study:
             if name != "horizon" and name not in self.sites:
                 raise CbocError(f"a budget is given for '{name}', which is no site; {did_you_mean(name, self.sites)}")
             is_whole = isinstance(budget, int | np.integer) and not isinstance(budget, bool)
-            if not is_whole or not 1 <= budget <= MOST_ROUNDS:
+            if not is_whole or not 1 <= budget <= MOST_TURNS:
                 raise CbocError(
-                    f"{name}: a number of experiments is a whole number from 1 to {MOST_ROUNDS:,}; this is {budget!r}."
+                    f"{name}: a number of experiments is a whole number from 1 to {MOST_TURNS:,}; this is {budget!r}."
                 )
         if type(self.quorum) is not int or not 1 <= self.quorum <= len(self.sites):
             raise CbocError(f"the quorum is between 1 and the {len(self.sites)} sites; this is {self.quorum!r}.")
+
+    def _check_pace(self) -> None:
+        deadline = self.deadline
+        if deadline is not None and (not is_number(deadline) or not 0.0 < deadline <= LONGEST_DEADLINE):
+            raise CbocError(f"a deadline is above 0 and at most {LONGEST_DEADLINE:.0f} seconds; this is {deadline!r}.")
+        object.__setattr__(self, "deadline", None if deadline is None else float(deadline))
+        object.__setattr__(self, "pace", pace_of(self.pace) if isinstance(self.pace, str) else self.pace)
+        names = self.objectives if isinstance(self.objectives, list | tuple) else (self.objectives,)
+        if len(names) != 1 or not isinstance(names[0], str) or not names[0].strip():
+            raise CbocError(f"a study has one objective, by its name, such as 'y'; this is {self.objectives!r}.")
+        object.__setattr__(self, "objectives", tuple(names))
 
     def _check_graph(self) -> None:
         if isinstance(self.graph, str):
@@ -131,18 +142,50 @@ class Study:
     @property
     def needs_rewards(self) -> bool:
         """Whether the rule asks for the scalar S_k beside the design."""
-        return bool(getattr(self.rule, "needs_rewards", False))
+        return bool(self.rule.needs_rewards)
 
-    def matrix(self, round: Round) -> Array:
+    @property
+    def is_lonely(self) -> bool:
+        """Does nobody hear of anybody?"""
+        return len(self.sites) == 1 or not (self.rule.mixes or self.shares_best)
+
+    def matrix(self, snapshot: Snapshot) -> Array:
         """W by the rule, before rebalancing."""
-        return checked(cast(Rule, self.rule)(round), len(self.sites))
+        return checked(self.rule(snapshot), len(self.sites))
 
-    def leader(self, round: Round) -> str | None:
-        """Who leads, where the rule has a leader."""
-        if not isinstance(self.rule, Leader):
-            return None
-        leader = self.rule.leader(round)
+    def leader(self, snapshot: Snapshot) -> str | None:
+        """The site that leads, where the rule has a leader."""
+        leader = self.rule.leader(snapshot)
         return None if leader is None else self.sites[leader]
+
+    def check_proposal(self, proposal: Proposal) -> None:
+        """Raise one sentence if a proposal does not fit the agreement."""
+        self.index(proposal.site)
+        self._check_dimension(f"site '{proposal.site}' sent", proposal.dimension)
+        if proposal.bests and not self.shares_best:
+            raise CbocError(f"study '{self.name}' does not share best designs; site '{proposal.site}' sent one.")
+        if self.needs_rewards and proposal.reward is None:
+            raise CbocError(f"the rule of study '{self.name}' compares rewards; site '{proposal.site}' sent none.")
+        if proposal.reward is not None and not self.needs_rewards:
+            raise CbocError(f"the rule of study '{self.name}' asks for no rewards; site '{proposal.site}' sent one.")
+
+    def check_mix(self, mix: Mix, designs: int = 1) -> None:
+        """Raise one sentence if an answer does not fit the agreement, and what was asked."""
+        self._check_dimension(f"the network of site '{mix.site}' gave", len(mix.X[0]))
+        if len(mix.X) != designs:
+            raise CbocError(f"site '{mix.site}' asked about {designs} designs; its network gave {len(mix.X)}.")
+        if len(mix.weights) != len(self.sites):
+            raise CbocError(
+                f"a row of W has {len(self.sites)} weights; site '{mix.site}' was given {len(mix.weights)}."
+            )
+        if mix.leader not in (None, *self.sites):
+            raise CbocError(f"the leader that the network of site '{mix.site}' names is no site of the study.")
+
+    def _check_dimension(self, who: str, dimension: int) -> None:
+        if dimension != self.space.dimension:
+            raise CbocError(
+                f"designs of study '{self.name}' have {self.space.dimension} coordinates; {who} {dimension}."
+            )
 
     @cached_property
     def _numbers(self) -> dict[str, int]:
@@ -163,30 +206,25 @@ class Study:
 
     def agreement(self) -> dict[str, Any]:
         """Everything the parties must agree on, as plain data."""
-        names = {cls: name for name, cls in RULES.items()}
-        rule: Any = names.get(type(self.rule))  # type: ignore[arg-type]
-        if isinstance(self.rule, Fixed):
-            rule = [list(row) for row in self.rule.matrix]
         return {
             "name": self.name,
             "space": self.space.to_dict(),
             "sites": list(self.sites),
             "horizon": self.horizon,
             "budgets": {site: self.budget(site) for site in self.sites},
-            "rule": rule or getattr(self.rule, "__qualname__", repr(self.rule)),
+            "rule": self.rule.terms or identify(self.rule),
             "graph": self.graph if isinstance(self.graph, str) else [list(edge) for edge in self.graph],
             "shares_best": self.shares_best,
             "quorum": self.quorum,
+            "deadline": self.deadline,
+            "pace": self.pace.name,
+            "objectives": list(self.objectives),
         }
 
     @classmethod
     def from_agreement(cls, agreement: Mapping[str, Any]) -> Study:
-        """The study that two parties agreed on; a rule of one's own does not come back from its name."""
-        given = dict(agreement)
-        given["space"] = Space.from_dict(given["space"])
-        if not isinstance(given["rule"], str):
-            given["rule"] = Fixed(given["rule"])
-        return cls(**given)
+        """The study that parties agreed on; a rule that is somebody's own function does not come back."""
+        return cls(**{**agreement, "space": Space.from_dict(agreement["space"])})
 
     @property
     def canonical(self) -> str:
@@ -195,8 +233,5 @@ class Study:
 
     @property
     def digest(self) -> str:
-        """A fingerprint of the agreement: two parties with the same one run the same study.
-
-        A rule of one's own counts by its name only.
-        """
+        """A fingerprint of the agreement: two parties with the same one run the same study."""
         return hashlib.sha256(self.canonical.encode()).hexdigest()[:16]

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-Outcome = float | tuple[float, float]  # y, or (mean, standard error)
+from cboc.data.measurement import Outcome
+
 Experiment = Callable[[dict[str, Any]], Outcome]
 
 

@@ -185,7 +185,7 @@ class Program:
         raise AssertionError("the last attempt has returned or raised")
 
     def _command(self, design: Mapping[str, Any]) -> list[str]:
-        """The same for the same design: its files are named as seen from where it runs."""
+        """The command line for a design, with files named as seen from where it runs."""
         places = {"input": self._input, "output": self._output, "folder": self.folder}
         return [self._executable, *(fill(part, {**design, **places}) for part in self.command[1:])]
 
@@ -193,7 +193,7 @@ class Program:
         return json.dumps(dict(design), indent=1) + "\n" if self.template is None else fill(self._template, design)
 
     def _digest(self, design: Mapping[str, Any]) -> str:
-        """Of this program and design, on any machine."""
+        """A fingerprint of this program and design, the same on any machine."""
         known = [*self.command, self._text(design), dict(design)]
         return hashlib.sha256(json.dumps(known).encode()).hexdigest()[:8]
 

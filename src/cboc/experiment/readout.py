@@ -55,7 +55,7 @@ class Readout:
         return _number(last[0][1] or "")
 
     def _last(self, text: str) -> float:
-        """Who cannot be sure which number is meant had better ask."""
+        """Refuse a text in which more than one number could be meant."""
         for line in reversed(text.splitlines()):
             if figures := FIGURE.findall(line):
                 return _number(figures[-1].rstrip("."))

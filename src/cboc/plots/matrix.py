@@ -24,13 +24,13 @@ MAPS = 6
 def matrices(history: History) -> Array:
     """W of every round, (rounds, K, K), put together from the sites' rows; NaN where a site was absent."""
     study = history.study
-    last = max((trial.round for trial in history.trials if trial.round is not None and trial.weights), default=None)
-    if last is None:
+    answers = [(trial.site, trial.answer) for trial in history.trials if trial.answer is not None]
+    if not answers:
         raise CbocError("no round has been closed yet, so there is no W to draw; run the study further.")
-    W = np.full((last + 1, len(study.sites), len(study.sites)), np.nan)
-    for trial in history.trials:
-        if trial.round is not None and trial.weights is not None:
-            W[trial.round, study.index(trial.site)] = trial.weights
+    rounds = 1 + max(answer.snapshot for _, answer in answers)
+    W = np.full((rounds, len(study.sites), len(study.sites)), np.nan)
+    for site, answer in answers:
+        W[answer.snapshot, study.index(site)] = answer.weights
     return W
 
 

@@ -1,4 +1,4 @@
-"""From the proposed to the agreed design, and which of the two a site ran."""
+"""From the proposed to the mixed design, and which of the two a site ran."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cboc.exchange.messages import Point
 from cboc.plots import style, terrain
-from cboc.plots.paths import ran
+from cboc.plots.paths import ran, turn_of
 from cboc.plots.style import ALONE, INK, TOGETHER
 from cboc.runs.history import History
 from cboc.site.trial import Decision, Trial
@@ -30,38 +31,42 @@ def moves(history: History, site: str | None = None) -> Figure:
         len(sites), 2 if len(sites) in (2, 4) else 3, 3.1 if is_plane else 2.1, sharex=True, sharey=True
     )
     for name, ax in zip(sites, axes, strict=True):
-        agreed = [trial for trial in ran(history, name) if trial.agreed is not None]
-        (_arrows if is_plane else _lengths)(ax, history, agreed)
-        style.title(ax, f"{name}: followed {sum(map(_is_followed, agreed))} of {len(agreed)}")
+        mixed = [trial for trial in ran(history, name) if trial.answer is not None]
+        (_arrows if is_plane else _lengths)(ax, history, mixed)
+        style.title(ax, f"{name}: followed {sum(map(_is_followed, mixed))} of {len(mixed)}")
         ax.label_outer()
     if not is_plane:
         axes[0].set_ylim(bottom=0.0)
         fig.supxlabel("round", fontsize=style.NORMAL, color=INK)
-        fig.supylabel("distance, proposed to agreed", fontsize=style.NORMAL, color=INK)
+        fig.supylabel("distance, proposed to mixed", fontsize=style.NORMAL, color=INK)
     _legend(fig)
     return fig
 
 
 def _is_followed(trial: Trial) -> bool:
-    return trial.decision == Decision.FOLLOWED
+    return trial.decision is Decision.FOLLOWED
+
+
+def _mix(trial: Trial) -> Point:
+    return trial.proposed if trial.answer is None else trial.answer.mix
 
 
 def _arrows(ax: Axes, history: History, trials: list[Trial]) -> None:
     space = history.study.space
     terrain.draw_plane(ax, space)
-    proposed = terrain.natural_points(space, [trial.proposed or () for trial in trials])
-    agreed = terrain.natural_points(space, [trial.agreed or () for trial in trials])
+    proposed = terrain.natural_points(space, [trial.proposed for trial in trials])
+    mixed = terrain.natural_points(space, [_mix(trial) for trial in trials])
     is_followed = np.array([_is_followed(trial) for trial in trials], dtype=bool)
-    for start, end, follows in zip(proposed, agreed, is_followed, strict=True):
+    for start, end, follows in zip(proposed, mixed, is_followed, strict=True):
         look = {"color": TOGETHER, "linestyle": "-"} if follows else {"color": ALONE, "linestyle": ":"}
         ax.annotate("", (end[0], end[1]), (start[0], start[1]), arrowprops={**ARROW, **look})
-    ax.scatter(agreed[is_followed, 0], agreed[is_followed, 1], color=TOGETHER, **FULL)
+    ax.scatter(mixed[is_followed, 0], mixed[is_followed, 1], color=TOGETHER, **FULL)
     ax.scatter(proposed[~is_followed, 0], proposed[~is_followed, 1], **HOLLOW)
 
 
 def _lengths(ax: Axes, history: History, trials: list[Trial]) -> None:
-    rounds = np.array([(trial.round or 0) + 1 for trial in trials])
-    length = np.array([np.linalg.norm(np.subtract(trial.agreed or (), trial.proposed or ())) for trial in trials])
+    rounds = np.array([turn_of(trial) for trial in trials])
+    length = np.array([np.linalg.norm(np.subtract(_mix(trial), trial.proposed)) for trial in trials])
     is_followed = np.array([_is_followed(trial) for trial in trials], dtype=bool)
     ax.vlines(rounds, 0, length, colors=np.where(is_followed, TOGETHER, ALONE).tolist(), linewidth=0.9)
     ax.scatter(rounds[is_followed], length[is_followed], color=TOGETHER, **FULL)
@@ -70,7 +75,7 @@ def _lengths(ax: Axes, history: History, trials: list[Trial]) -> None:
 
 
 def _legend(fig: Figure) -> None:
-    """What was run is the dot: full at the agreed design, empty at the own one."""
-    followed = {"color": TOGETHER, "marker": "o", "linewidth": 0.9, "label": "agreed design, followed"}
+    """What was run is the dot: full at the mixed design, empty at the own one."""
+    followed = {"color": TOGETHER, "marker": "o", "linewidth": 0.9, "label": "mixed design, followed"}
     declined = {"color": ALONE, "marker": "o", "linewidth": 0.9, "label": "own design run"}
     style.legend(fig, [followed, declined | {"markerfacecolor": "white", "linestyle": ":"}])

@@ -34,9 +34,14 @@ def paths(together: History, alone: History | None = None, problems: Mapping[str
 
 
 def ran(history: History, site: str | None = None) -> list[Trial]:
-    """The trials that were run in a round, of the site or of all."""
+    """The trials that were run in a turn, of the site or of all."""
     trials = history.trials if site is None else history.of(site)
-    return [t for t in trials if t.round is not None and t.status in (Status.COMPLETE, Status.FAILED)]
+    return [t for t in trials if t.turn is not None and t.status in (Status.COMPLETE, Status.FAILED)]
+
+
+def turn_of(trial: Trial) -> int:
+    """The turn of a trial, counted from 1; 0: before the first."""
+    return 0 if trial.turn is None else trial.turn.number + 1
 
 
 def _maps(groups: Sequence[tuple[History, str]], problems: Mapping[str, Problem]) -> Figure:
@@ -68,7 +73,7 @@ def _path(ax: Axes, history: History, site: str, colour: str, dots: Array, taken
         if room and is_free and (np.abs(label - dots).max(axis=1) > LABEL[1]).all():
             taken.append(label)
             room -= 1
-            _index(ax, points[k], (trials[k].round or 0) + 1, colour, trials[k].x)
+            _index(ax, points[k], turn_of(trials[k]), colour, trials[k].x)
 
 
 def _dots(ax: Axes, points: Array, trials: Sequence[Trial], colour: str, **look: Any) -> None:
@@ -122,7 +127,7 @@ def _strips(groups: Sequence[tuple[History, str]]) -> Figure:
         for ax, name in zip(row, names, strict=True):
             for history, colour in groups:
                 trials = ran(history, site)
-                points = np.array([((t.round or 0) + 1, _level(history, t, name)) for t in trials]).reshape(-1, 2)
+                points = np.array([(turn_of(t), _level(history, t, name)) for t in trials]).reshape(-1, 2)
                 _dots(ax, points, trials, colour, s=0.6 * SIZES[colour])
             _scale(ax, groups[-1][0], name)
         row[0].set_ylabel(site, fontsize=style.NORMAL, color=INK)

@@ -42,11 +42,11 @@ class History:
         best = self.earlier.get(site, np.nan)
         curve = [best]
         for trial in self.of(site):
-            y = trial.y if trial.status == Status.COMPLETE and trial.y is not None else np.nan
+            y = np.nan if trial.y is None else trial.y
             best = float(sign * np.fmax(sign * best, sign * y))
-            if trial.round is None:
+            if trial.turn is None:
                 curve[0] = best
-            elif trial.status != Status.STOPPED:
+            elif trial.status is not Status.STOPPED:
                 curve.append(best)
         return np.array(curve)
 
@@ -56,16 +56,16 @@ class History:
             row: dict[str, Any] = {
                 "site": trial.site,
                 "trial": trial.number,
-                "round": trial.round,
+                "turn": None if trial.turn is None else trial.turn.number,
                 "status": str(trial.status),
             }
             row["decision"] = None if trial.decision is None else str(trial.decision)
-            if trial.status != Status.PROPOSED:
+            if trial.decision is not None:
                 row |= trial.design(self.study.space)
             row |= {
                 "y": trial.y,
                 "sem": trial.sem,
-                "leader": trial.leader,
+                "leader": None if trial.answer is None else trial.answer.leader,
                 "explanation": trial.explain(self.study.sites),
             }
             yield row
@@ -75,7 +75,7 @@ class History:
         names = [
             "site",
             "trial",
-            "round",
+            "turn",
             "status",
             "decision",
             *self.study.space.names,
@@ -98,5 +98,5 @@ class History:
 
 
 def in_order(trials: Iterable[Trial]) -> tuple[Trial, ...]:
-    """By round, then site: initial trials first."""
-    return tuple(sorted(trials, key=lambda t: (-1 if t.round is None else t.round, t.site, t.number)))
+    """Trials sorted by turn, then site; initial ones first."""
+    return tuple(sorted(trials, key=lambda t: (-1 if t.turn is None else t.turn.number, t.site, t.number)))

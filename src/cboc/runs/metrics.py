@@ -81,7 +81,7 @@ def harm_rate(one: ArrayLike, other: ArrayLike, tolerance: float = 0.01) -> floa
 
 
 def standard_error(values: ArrayLike) -> Array:
-    """Of the mean over the first axis; NaN where there is only one value."""
+    """The standard error of the mean over the first axis; NaN where there is only one value."""
     values = np.asarray(values, dtype=float)
     if len(values) < 2:
         return np.full(values.shape[1:], np.nan)

@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from math import isnan
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from cboc.runs.workers import Report, run_all
 from cboc.data.dataset import Dataset, Direction
+from cboc.data.measurement import Measurement
+from cboc.site.policy import Policy
+from cboc.strategy.collaborative import collaborative
+from cboc.strategy.gate import Gate
 from cboc.errors import CbocError
 from cboc.runs.history import History, in_order
 from cboc.storage.journal import read_journal
@@ -30,6 +31,7 @@ from cboc.site.trial import Trial
 from cboc.strategy.guide.guide import Guide
 
 RECORD = "run.json"
+FORMAT = 2  # of a record; those of version 0.1.0 have none
 TOGETHER, ALONE = "together", "alone"
 
 
@@ -98,16 +100,16 @@ class Run:
         """A site as it was at the end of one simulation."""
         record, direction = self.record, history.directions[name]
         with _undamaged(self.directory / RECORD):
+            own = named(record["surrogate"], record["utility"])
+            strategy = collaborative(own, Gate(record["gate"]), Guide(weight=record["guide"]))
+            rows = record["data"].get(name)
             return Site(
                 history.study,
                 name,
                 Ledger(history.study),
                 direction=direction,
-                data=_data(record["data"].get(name), history.study.space.dimension, direction),
-                initial=record["initial"],
-                strategy=named(record["surrogate"], record["utility"]),
-                guide=Guide(weight=record["guide"]),
-                seed=seed,
+                policy=Policy(strategy, record["initial"], seed, record["stop_below"]),
+                data=None if rows is None else Dataset.from_dict(rows, history.study.space.dimension, direction),
                 trials=history.of(name),
             )
 
@@ -142,7 +144,8 @@ class Run:
     def _noiseless(self, trial: Trial) -> Trial:
         if trial.y is None or trial.site not in self.problems:
             return trial
-        return replace(trial, y=self.problems[trial.site](trial.design(self.study.space)))
+        exact = self.problems[trial.site](trial.design(self.study.space))
+        return replace(trial, outcomes=dict.fromkeys(trial.outcomes, Measurement(exact)))
 
 
 def _optimum(job: tuple[Path, str], _: Report) -> float:
@@ -153,6 +156,7 @@ def _optimum(job: tuple[Path, str], _: Report) -> float:
 def record_of(file: StudyFile) -> dict[str, Any]:
     """All that the outcome of a run depends on, but the seeds, as plain data."""
     return {
+        "format": FORMAT,
         "study": file.study.agreement(),
         "directions": dict(file.directions),
         "sources": {site: source.to_row() for site, source in file.sources.items()},
@@ -160,7 +164,7 @@ def record_of(file: StudyFile) -> dict[str, Any]:
         "earlier_designs": {
             site: file.study.space.from_unit(data.best.x) for site, data in file.data.items() if len(data)
         },
-        "data": {site: _rows(data) for site, data in file.data.items()},
+        "data": {site: data.to_dict() for site, data in file.data.items()},
         "gate": file.gate.ratio,
         "guide": file.guide.weight,
         "initial": file.initial,
@@ -168,19 +172,6 @@ def record_of(file: StudyFile) -> dict[str, Any]:
         "surrogate": file.surrogate,
         "utility": file.utility,
     }
-
-
-def _rows(data: Dataset) -> dict[str, Any]:
-    """As plain data; an error that is unknown is None."""
-    sem = [None if isnan(value) else value for value in data.sem.tolist()]
-    return {"X": data.X.tolist(), "y": data.y.tolist(), "sem": sem, "failures": data.failures.tolist()}
-
-
-def _data(rows: dict[str, Any] | None, dimension: int, direction: Direction) -> Dataset | None:
-    if rows is None:
-        return None
-    X, failures = (np.array(rows[name], dtype=float).reshape(-1, dimension) for name in ("X", "failures"))
-    return Dataset(X, rows["y"], sem=np.array(rows["sem"], dtype=float), failures=failures, direction=direction)
 
 
 def begin(directory: Path, file: StudyFile, *, is_resumed: bool, is_fresh: bool) -> Run:
@@ -222,6 +213,11 @@ def _clear(directory: Path) -> None:
 
 
 def _check_same(run: Run, record: dict[str, Any]) -> None:
+    if run.record.get("format") != FORMAT:
+        raise CbocError(
+            f"{run.directory} was written by an earlier version of cboc; it can be read, but not continued: "
+            "choose another --out, or start anew with --fresh."
+        )
     now = json.loads(json.dumps(record))
     changed = [key for key in now["study"] if now["study"][key] != run.record["study"].get(key)]
     changed += [key for key in now if key != "study" and now[key] != run.record.get(key)]
@@ -237,5 +233,5 @@ def _undamaged(path: Path) -> Iterator[None]:
     """What this program wrote, it can read; so a value that is missing or of another kind is damage."""
     try:
         yield
-    except (KeyError, TypeError, AttributeError, ValueError):
+    except (CbocError, KeyError, TypeError, AttributeError, ValueError):
         raise CbocError(f"{path} is damaged; restore it, or start the run anew with --fresh.") from None

@@ -7,50 +7,41 @@ from contextlib import suppress
 from pathlib import Path
 
 from cboc.storage.journal import Journal
-from cboc.strategy.gate import Gate, GateLike
 from cboc.data.dataset import Dataset, Direction
 from cboc.errors import CbocError
 from cboc.experiment.experiment import Experiment, ExperimentFailed
 from cboc.runs.history import History, in_order
 from cboc.exchange.ledger import Ledger
-from cboc.site.site import Finished, Site, Waiting, think
-from cboc.strategy.situation import Strategy
+from cboc.exchange.network import Waiting
+from cboc.exchange.identity import identify
+from cboc.site.policy import Policy
+from cboc.site.site import Finished, Site
+from cboc.site.thinking import think
 from cboc.exchange.study import Study
 from cboc.site.trial import Status, Trial
-from cboc.strategy.guide.guide import Guide, GuideLike
 
 def simulate(
     study: Study,
     experiments: Mapping[str, Experiment],
     *,
     direction: Direction | str | Mapping[str, Direction | str],
-    seed: int = 0,
-    initial: int | None = None,
+    policy: Policy | None = None,
     data: Mapping[str, Dataset] | None = None,
-    strategy: Strategy | None = None,
-    gate: GateLike = Gate(),  # noqa: B008 - frozen
-    guide: GuideLike = Guide(),  # noqa: B008 - frozen
-    stop_below: float = 0.0,
     journal: str | Path | None = None,
     on_trial: Callable[[Trial], None] | None = None,
 ) -> History:
     """Run every site's experiments round by round until all budgets are spent.
 
-    With a `journal` every step is on disk at once, and calling again with the same arguments continues where the file
-    ends, bit for bit. Working alone is `Study(..., rule="identity")` with the same seed.
+    All sites have the same policy. With a `journal` every step is on disk at once, and calling again with the same
+    arguments continues where the file ends, bit for bit. Working alone is `Study(..., rule="identity")` with the same
+    seed.
     """
     given = dict.fromkeys(study.sites, direction) if isinstance(direction, str) else dict(direction)
-    _check(study, experiments, given, data or {})
+    earlier = dict(data or {})
+    _check(study, experiments, given, earlier)
     directions = {name: Direction.of(given[name]) for name in study.sites}
-    settings = {
-        "seed": seed,
-        "directions": directions,
-        "initial": initial,
-        "gate": getattr(gate, "__qualname__", repr(gate)),
-        "guide": getattr(guide, "__qualname__", repr(guide)),
-        "stop_below": stop_below,
-    }
-    ledger = Ledger(study)
+    policy = Policy() if policy is None else policy
+    ledger = Ledger(study, clock=lambda: 0.0)  # nobody is late here
 
     def site(name: str, book: Journal | None) -> Site:
         return Site(
@@ -58,20 +49,21 @@ def simulate(
             name,
             ledger,
             direction=directions[name],
-            data=None if data is None else data.get(name),
-            initial=initial,
-            strategy=strategy,
-            gate=gate,
-            guide=guide,
-            seed=seed,
-            stop_below=stop_below,
+            policy=policy,
+            data=earlier.get(name),
             trials=() if book is None else book.trials(name),
             save=None if book is None else book.append,
         )
 
     for name in study.sites:
-        site(name, None)  # whatever is refused is, before a journal is begun with it
-    book = None if journal is None else Journal(journal, {"study": study.agreement(), **settings})
+        site(name, None)  # a setting that is refused begins no journal
+    header = {
+        "study": study.agreement(),
+        "directions": directions,
+        "policy": policy.to_dict(),
+        "data": identify({name: earlier[name].to_dict() for name in sorted(earlier)}),
+    }
+    book = None if journal is None else Journal(journal, header)
     try:
         sites = [site(name, book) for name in study.sites]
         _replay(sites, ledger)
@@ -79,8 +71,8 @@ def simulate(
     finally:
         if book is not None:
             book.close()
-    earlier = {site.name: site.data.best.y for site in sites if len(site.data)}
-    return History(study, directions, in_order(trial for site in sites for trial in site.trials), earlier)
+    best = {site.name: site.data.best.y for site in sites if len(site.data)}
+    return History(study, directions, in_order(trial for site in sites for trial in site.trials), best)
 
 
 def _check(
@@ -113,17 +105,17 @@ def _run(sites: list[Site], experiments: Mapping[str, Experiment], on_trial: Cal
 def run_trial(site: Site, trial: Trial, experiment: Experiment) -> Trial:
     """The trial with its outcome, or failed."""
     try:
-        outcome = experiment(trial.design(site.study.space))
+        outcome = experiment(trial.design(site.space))
     except ExperimentFailed as failure:
         return site.fail(trial, str(failure))
     return site.tell(trial, outcome)
 
 
 def _replay(sites: list[Site], ledger: Ledger) -> None:
-    """Hand in again what was proposed before the interruption, round by round, and let those go who had stopped."""
-    entered = [(trial.round, site, trial) for site in sites for trial in site.trials if trial.round is not None]
-    for _, site, trial in sorted(entered, key=lambda entry: (entry[0], entry[1].name)):
-        if trial.status == Status.STOPPED:
+    """Hand in again what was submitted before the interruption, turn by turn, and let those go who had stopped."""
+    taken = [(trial.turn.number, site, trial) for site in sites for trial in site.trials if trial.turn is not None]
+    for _, site, trial in sorted(taken, key=lambda entry: (entry[0], entry[1].name)):
+        if trial.status is Status.STOPPED:
             ledger.leave(site.name)
-        else:
+        elif trial.status is not Status.PROPOSED:
             ledger.submit(site.proposal(trial))

@@ -23,7 +23,7 @@ import numpy as np
 from cboc.arrays import Array, Mask, Owners
 
 Objective = Callable[[Array], tuple[Array, Array]]  # (b, D) -> values (b,), gradients (b, D)
-Landscapes = Callable[[Array, Owners], tuple[Array, Array]]  # likewise, told which of the starts they come from (b,)
+Landscapes = Callable[[Array, Owners], tuple[Array, Array]]  # likewise, told whose each row is (b,)
 
 FIRST_STEP = 0.1  # of the longest component, in units of the box
 LONGEST_STEP = 0.3  # likewise
@@ -72,7 +72,7 @@ def ascend_all(
     of its owner so far.
     """
     points = np.clip(starts, lower, upper)
-    values, g = _look(landscapes, points, np.arange(len(points)))
+    values, g = _look(landscapes, points, owners)
     low, high = np.broadcast_to(lower, points.shape), np.broadcast_to(upper, points.shape)
     least = np.broadcast_to(tolerance, values.shape)
     best = np.full(owners.max(initial=-1) + 1, -np.inf)  # of each owner
@@ -94,7 +94,7 @@ def ascend_all(
                 break
         a = np.minimum(a, LONGEST_STEP / np.abs(p).max(axis=1))
         trial = np.clip(x + a[:, None] * p, low, high)
-        f_trial, g_trial = _look(landscapes, trial, live)
+        f_trial, g_trial = _look(landscapes, trial, owners)
         s = trial - x
         promised = (g * s).sum(axis=1)
         accepted = f_trial >= f + SUFFICIENT * promised
@@ -112,9 +112,9 @@ def ascend_all(
     return points, values
 
 
-def _look(landscapes: Landscapes, points: Array, rows: Owners) -> tuple[Array, Array]:
+def _look(landscapes: Landscapes, points: Array, owners: Owners) -> tuple[Array, Array]:
     """Values and gradients, ours to change; a gradient that is not finite points nowhere."""
-    values, gradients = landscapes(points, rows)
+    values, gradients = landscapes(points, owners)
     return np.array(values), np.where(np.isfinite(gradients), gradients, 0.0)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol
 
 import numpy as np
 
@@ -39,22 +39,15 @@ class Each:
         return values, gradients
 
 
-@runtime_checkable
-class Joinable(Protocol):
-    """A utility that can be evaluated together with others of equal likeness."""
-
-    @property
-    def likeness(self) -> object: ...
-
-    def batch(self, utilities: Sequence[Any]) -> Joint: ...
+def likeness(landscape: Landscape) -> object:
+    """Landscapes for which it is equal can be joined. One that can be evaluated together with others says so itself,
+    by a `likeness` and a function `batch` of several; a user's own need not."""
+    own = getattr(landscape, "likeness", None)
+    return (type(landscape), len(landscape.anchors) > 0) if own is None else own
 
 
-def likeness(utility: Landscape) -> object:
-    """Utilities for which it is equal can be joined."""
-    return utility.likeness if isinstance(utility, Joinable) else (type(utility), len(utility.anchors) > 0)
-
-
-def join(utilities: Sequence[Landscape]) -> Joint:
-    """Of utilities that are alike."""
-    first = utilities[0]
-    return first.batch(utilities) if isinstance(first, Joinable) else Each(utilities)
+def join(landscapes: Sequence[Landscape]) -> Joint:
+    """Several landscapes that are alike, as one."""
+    batch = getattr(landscapes[0], "batch", Each)
+    joint: Joint = batch(landscapes)
+    return joint

@@ -54,7 +54,7 @@ def maximise(
 def maximise_all(
     utilities: Sequence[Landscape], space: Space, rngs: Sequence[np.random.Generator], effort: Effort | None = None
 ) -> list[tuple[Array, float]]:
-    """The same for several utilities; those that are alike are searched together, with the same bits as alone."""
+    """The best design of each landscape. Those that are alike are searched together, bit for bit as alone."""
     is_plain = space.is_box and space.is_continuous
 
     def key(search: tuple[Landscape, np.random.Generator]) -> object:
@@ -158,7 +158,7 @@ def _climb(joint: Joint, starts: Array, space: Space, scales: Array) -> tuple[Ar
     sites, count, D = starts.shape
     owners = np.repeat(np.arange(sites), count)
     rows, values = ascend_all(
-        lambda X, rows: joint.with_gradient(X, owners[rows]),
+        joint.with_gradient,
         starts.reshape(-1, D),
         lower.reshape(-1, D),
         upper.reshape(-1, D),

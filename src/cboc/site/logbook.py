@@ -1,6 +1,6 @@
 """A site's logbook: every trial it has asked for, what came of it, and the data that they leave.
 
-    PROPOSED -> PENDING -> COMPLETE, FAILED or ABANDONED
+    PROPOSED -> SUBMITTED -> PENDING -> COMPLETE, FAILED or ABANDONED
 
 Nothing counts before it is saved: what could not be saved has not happened, and is done again.
 """
@@ -10,16 +10,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from dataclasses import replace
-from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from cboc.arrays import Array
 from cboc.data.dataset import Dataset
-from cboc.errors import CbocError
-from cboc.experiment.experiment import Outcome
-from cboc.site.trial import Status, Trial
+from cboc.data.measurement import Outcome, as_measurements
+from cboc.errors import CbocError, at
+from cboc.site.trial import OPEN, Status, Trial
 from cboc.space.space import Space
 
 OTHER = "another design was run"  # a trial's note
@@ -32,11 +31,14 @@ class Logbook:
         self,
         site: str,
         space: Space,
+        objectives: tuple[str, ...],
         data: Dataset,
         trials: Iterable[Trial] = (),
         save: Callable[[Trial], None] | None = None,
+        first_turn: int = 0,
     ) -> None:
-        self.site, self.space, self.data = site, space, data
+        self._first_turn = first_turn
+        self.site, self.space, self.objectives, self.data = site, space, objectives, data
         self.trials: list[Trial] = list(trials)
         self.revision = 0  # goes up with every change
         self.amendments = 0  # goes up with every change of a trial that is not the last
@@ -59,19 +61,20 @@ class Logbook:
         return self._dataset[1]
 
     def _told(self) -> Dataset:
-        told = [trial for trial in self.trials if trial.status == Status.COMPLETE]
-        failed = [trial.executed for trial in self.trials if trial.status == Status.FAILED]
+        told = [trial for trial in self.trials if trial.status is Status.COMPLETE]
+        failed = [trial.executed for trial in self.trials if trial.status is Status.FAILED]
+        measured = [trial.outcomes[self.objectives[0]] for trial in told]
         D = self.space.dimension
         return Dataset(
             np.array([trial.executed for trial in told]).reshape(-1, D),
-            np.array([trial.y for trial in told]),
-            sem=np.array([np.nan if trial.sem is None else trial.sem for trial in told]),
+            np.array([outcome.mean for outcome in measured]),
+            sem=np.array([np.nan if outcome.sem is None else outcome.sem for outcome in measured]),
             failures=np.array(failed).reshape(-1, D),
             direction=self.data.direction,
         )
 
     def trial(self, number: int) -> Trial:
-        """One that was asked for, by its number."""
+        """A trial that was asked for, by its number."""
         if not 0 <= number < len(self.trials):
             last = f"its last is {len(self.trials) - 1}" if self.trials else "it has asked for none yet"
             raise CbocError(f"site '{self.site}' has asked for no trial {number}; {last}.")
@@ -79,22 +82,23 @@ class Logbook:
 
     @property
     def open_trial(self) -> Trial | None:
-        """The trial that is proposed or to be run, if there is one."""
-        return next((t for t in reversed(self.trials) if t.status in (Status.PROPOSED, Status.PENDING)), None)
+        """The trial that waits for an answer or a result, if there is one."""
+        return next((trial for trial in reversed(self.trials) if trial.status in OPEN), None)
 
     def pending(self, before: int) -> Array:  # (n, D)
         """Designs of trials before this one whose outcomes are still to come."""
-        designs = [t.x for t in self.trials[:before] if t.status == Status.PENDING]
+        designs = [t.x for t in self.trials[:before] if t.status is Status.PENDING]
         return np.array(designs).reshape(-1, self.space.dimension)
 
     @property
-    def rounds(self) -> int:
-        """Rounds entered so far."""
-        return sum(trial.round is not None and trial.status != Status.STOPPED for trial in self.trials)
+    def turns(self) -> int:
+        """Turns taken so far."""
+        return sum(trial.turn is not None and trial.status is not Status.STOPPED for trial in self.trials)
 
     @property
-    def next_round(self) -> int:
-        return max((t.round + 1 for t in self.trials if t.round is not None), default=0)
+    def next_turn(self) -> int:
+        """The number of the next turn."""
+        return max((trial.turn.number + 1 for trial in self.trials if trial.turn is not None), default=self._first_turn)
 
     # -------------------------------------------------------------------------------------------- what is put into it
 
@@ -111,27 +115,27 @@ class Logbook:
         return trial
 
     def tell(
-        self, trial: Trial, y: Outcome, *, ran: Mapping[str, Any] | None = None, is_correction: bool = False
+        self, trial: Trial, outcome: Outcome, *, ran: Mapping[str, Any] | None = None, is_correction: bool = False
     ) -> Trial:
-        """See `Site.tell`. The same outcome said twice counts once."""
-        mean, sem = self._outcome(y)
+        """See `Site.tell`. The same outcome told twice counts once."""
+        with at(f"site '{self.site}'"):
+            outcomes = as_measurements(outcome, self.objectives)
         known = self._known(trial)
         executed = known.x if ran is None else self.space.to_unit(ran)
         told = replace(
             known,
             status=Status.COMPLETE,
             executed=tuple(executed.tolist()),
-            y=mean,
-            sem=sem,
+            outcomes=outcomes,
             note="" if ran is None else OTHER,
         )
-        if known.status == Status.COMPLETE:
-            if (known.y, known.sem) == (mean, sem) and (ran is None or known.executed == told.executed):
+        if known.status is Status.COMPLETE:
+            if known.outcomes == outcomes and (ran is None or known.executed == told.executed):
                 return known
             if not is_correction:
                 raise CbocError(
-                    f"trial {trial.number} of '{self.site}' was told {known.y:g} already; {mean:g} came now. If that "
-                    f"was a mistake, correct it: cboc tell {mean:g} --trial {trial.number} --again, or "
+                    f"trial {trial.number} of '{self.site}' was told {known.y:g} already, and now {told.y:g}. If that "
+                    f"was a mistake, correct it: cboc tell {told.y:g} --trial {trial.number} --again, or "
                     "is_correction=True in Python."
                 )
             told = replace(
@@ -143,7 +147,7 @@ class Logbook:
     def fail(self, trial: Trial, reason: str = "", *, ran: Mapping[str, Any] | None = None) -> Trial:
         """See `Site.fail`."""
         known = self._known(trial)
-        if known.status == Status.COMPLETE:
+        if known.status is Status.COMPLETE:
             raise CbocError(
                 f"trial {trial.number} of '{self.site}' has a result already, {known.y:g}; it cannot fail now."
             )
@@ -156,14 +160,14 @@ class Logbook:
 
     def _reason(self, known: Trial, ran: Mapping[str, Any] | None) -> str:
         """Why a trial failed, where nothing new is said about it."""
-        if known.status == Status.FAILED and known.note:
+        if known.status is Status.FAILED and known.note:
             return known.note
         return "" if ran is None else OTHER
 
     def abandon(self, trial: Trial) -> Trial:
         """See `Site.abandon`."""
         known = self._known(trial)
-        if known.status == Status.COMPLETE:
+        if known.status is Status.COMPLETE:
             raise CbocError(f"trial {trial.number} of '{self.site}' has a result already; it cannot be abandoned.")
         return self.keep(replace(known, status=Status.ABANDONED))
 
@@ -171,26 +175,12 @@ class Logbook:
         if trial.site != self.site or not 0 <= trial.number < len(self.trials):
             raise CbocError(f"trial {trial.number} of '{trial.site}' was not asked for by site '{self.site}'.")
         known = self.trials[trial.number]
-        if known.status == Status.PROPOSED:
-            raise CbocError(f"trial {trial.number} of '{self.site}' has no agreed design yet; ask() first.")
+        if known.status in (Status.PROPOSED, Status.SUBMITTED):
+            raise CbocError(f"trial {trial.number} of '{self.site}' has no design to run yet; ask() first.")
         return known
 
     def _refuse_abandoned(self, trial: Trial) -> None:
-        if trial.status == Status.ABANDONED:
+        if trial.status is Status.ABANDONED:
             raise CbocError(
                 f"trial {trial.number} of '{self.site}' was abandoned and takes no result; ask() for another."
             )
-
-    def _outcome(self, y: Outcome) -> tuple[float, float | None]:
-        try:
-            mean, sem = (float(part) for part in y) if isinstance(y, tuple | list) else (float(y), None)
-        except (TypeError, ValueError, OverflowError):
-            raise CbocError(
-                f"an outcome is a number, or (mean, standard error); site '{self.site}' was told {y!r}."
-            ) from None
-        if not isfinite(mean) or (sem is not None and not (isfinite(sem) and sem >= 0.0)):
-            raise CbocError(
-                f"an outcome is a finite number; site '{self.site}' was told {y!r}. "
-                "If the experiment failed, use fail(trial)."
-            )
-        return mean, sem

@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
-from math import log
+from math import isfinite
 from typing import Any
 
 import numpy as np
 
 from cboc.arrays import Array
+from cboc.data.measurement import Measurement
+from cboc.errors import CbocError
+from cboc.exchange.messages import Point
 from cboc.space.space import Space
+from cboc.strategy.note import Note, Stance, Verdict
+
+STRONG = 0.7  # nats: from here on, a factor of two, a pull counts
 
 
 class Status(StrEnum):
     """Where a trial stands. A failed one may be told again, an abandoned one never."""
 
-    PROPOSED = "proposed"  # handed in, the round is open
+    PROPOSED = "proposed"  # thought of; the network does not have it yet
+    SUBMITTED = "submitted"  # handed in, not answered yet
     PENDING = "pending"  # to be run
     COMPLETE = "complete"
     FAILED = "failed"
@@ -25,121 +32,221 @@ class Status(StrEnum):
     STOPPED = "stopped"  # not run: the utility fell below the site's threshold, and the site left the study here
 
 
+OPEN = (Status.PROPOSED, Status.SUBMITTED, Status.PENDING)  # there is something to be done about it
+
+
 class Decision(StrEnum):
     """How the design to run came about."""
 
-    INITIAL = "initial"  # space-filling, before the first round
-    FOLLOWED = "followed"  # the agreed design, accepted by the gate
-    DECLINED = "declined"  # the gate preferred the own proposal
-    SOLO = "solo"  # the own proposal: the others could not be reached
-    ALONE = "alone"  # the own proposal, as the guide says: the own outcomes contradict the others' best designs
+    INITIAL = "initial"  # space-filling, before the first turn
+    FOLLOWED = "followed"  # the mix
+    DECLINED = "declined"  # the own proposal: the mix was not good enough
+    CONTRADICTED = "contradicted"  # the own proposal: the own outcomes contradict the others, or say nothing yet
+    UNREACHABLE = "unreachable"  # the own proposal: nobody answered
+    OTHER = "other"  # a third design, as the site's strategy says
 
 
-Point = tuple[float, ...]
-STRONG = 0.7  # nats: from here on, a factor of two, a pull counts
+@dataclass(frozen=True)
+class Answer:
+    """What came back to a proposal, and what the site made of it."""
+
+    mix: Point  # projected onto what the site can run
+    weights: Point  # the site's row of W
+    snapshot: int  # the state that it was made from: in rounds, the round
+    verdict: Verdict
+    leader: str | None = None
+    others: tuple[Point, ...] = ()  # best designs of the others
+
+
+@dataclass(frozen=True)
+class Turn:
+    """What a trial of the exchange has, and an initial one has not."""
+
+    number: int  # the site's own count
+    note: Note  # what its strategy thought
+    bests: tuple[Point, ...] = ()  # the best designs that go out with the proposal
+    answer: Answer | None = None
 
 
 @dataclass(frozen=True)
 class Trial:
-    """`proposed` is the site's own optimum, `agreed` the consensus, `x` what it is to run, `executed` what it ran."""
+    """`proposed` is the site's own choice, `x` what it is to run, `executed` what it ran. All lie in the unit cube."""
 
     site: str
     number: int  # counts the site's own trials, the initial ones included
     status: Status
-    round: int | None = None  # None: an initial trial
-    decision: Decision | None = None
-    proposed: Point | None = None
-    agreed: Point | None = None
+    proposed: Point
+    turn: Turn | None = None  # None: an initial trial
+    decision: Decision | None = None  # None: it has no design to run yet
     executed: Point | None = None
-    weights: Point | None = None  # the site's row of W
-    leader: str | None = None
-    log_worth: float | None = None  # of the own proposal, by the own utility
-    log_worth_agreed: float | None = None
-    best: Point | None = None  # the site's best design so far, where the study shares it
-    pull: float | None = None  # by which the others' best designs drew the proposal, in nats; None: it works alone
-    keeps: float | None = None  # in doubt: the share of the own utility that a mix has to keep to be followed
-    reason: str = ""  # why it is in doubt or alone
-    evidence: float | None = None  # that these lie together, in nats
-    agreement: float | None = None  # of the site's own outcomes with that, from -1 to 1; None: not tried yet
-    others: tuple[Point, ...] | None = None  # their best designs, as they were when the round closed
-    warm_start: Point | None = None  # what the strategy wants to remember for the next round
-    y: float | None = None
-    sem: float | None = None
+    outcomes: Mapping[str, Measurement] = field(default_factory=dict)  # by objective
     note: str = ""
+
+    def __post_init__(self) -> None:
+        """Raise a ValueError for what no site can have made."""
+        answer = None if self.turn is None else self.turn.answer
+        points = [self.proposed, *(() if self.executed is None else (self.executed,))]
+        points += () if answer is None else (answer.mix, answer.verdict.instead or answer.mix)
+        heard = [] if self.turn is None else [*self.turn.bests, *(() if answer is None else answer.others)]
+        is_alike = len(set(map(len, points))) == 1 and len(set(map(len, heard))) <= 1
+        if not is_alike or not all((*points, *heard)) or any(len(point) > len(self.proposed) for point in heard):
+            raise ValueError("the designs of a trial have as many coordinates each")
+        for point in (*points, *heard):
+            if not all(type(value) is float and 0.0 <= value <= 1.0 for value in point):
+                raise ValueError("a design lies in the unit cube")
+        counts = [self.number, *(() if self.turn is None else (self.turn.number,))]
+        counts += () if answer is None else (answer.snapshot,)
+        if not all(type(count) is int and count >= 0 for count in counts):
+            raise ValueError("a trial counts from 0")
+        names = [self.site, *self.outcomes, *(() if answer is None or answer.leader is None else (answer.leader,))]
+        if not isinstance(self.note, str) or not all(isinstance(name, str) and name for name in names):
+            raise ValueError("a note is text; a site, an objective and a leader have names")
+        if answer is not None and not (answer.weights and all(0.0 <= weight <= 1.0 for weight in answer.weights)):
+            raise ValueError("a weight lies between 0 and 1")
+        if self.turn is None and self.status in (Status.PROPOSED, Status.SUBMITTED, Status.STOPPED):
+            raise ValueError("an initial trial is not handed in")
+        if self.executed is None and self.status in (Status.COMPLETE, Status.FAILED):
+            raise ValueError("a trial that is over says what was run")
+        if (self.status is Status.COMPLETE) != bool(self.outcomes):
+            raise ValueError("a trial has outcomes if it is complete, and only then")
+
+    # ---------------------------------------------------------------------------------------------- what is read off
+
+    @property
+    def y(self) -> float | None:
+        """The mean of its first objective, if it has been measured."""
+        return next((outcome.mean for outcome in self.outcomes.values()), None)
+
+    @property
+    def sem(self) -> float | None:
+        """The standard error of that."""
+        return next((outcome.sem for outcome in self.outcomes.values()), None)
+
+    @property
+    def answer(self) -> Answer | None:
+        """What came back, if anything did."""
+        return None if self.turn is None else self.turn.answer
 
     @property
     def x(self) -> Array:
         """The design to run, or that was run, in the unit cube."""
-        point = self.executed or (self.agreed if self.decision == Decision.FOLLOWED else self.proposed)
-        return np.array(point)
+        return np.array(self.executed or self._to_run)
+
+    @property
+    def _to_run(self) -> Point:
+        answer = self.answer
+        if answer is not None and self.decision is Decision.OTHER and answer.verdict.instead is not None:
+            return answer.verdict.instead
+        return answer.mix if answer is not None and self.decision is Decision.FOLLOWED else self.proposed
 
     @property
     def is_shared(self) -> bool:
         """Whether the others had a part in it: mixed with theirs and followed, or drawn to where they are."""
-        is_mixed = self.decision == Decision.FOLLOWED and self.agreed != self.proposed
+        answer = self.answer
+        is_mixed = self.decision is Decision.FOLLOWED and answer is not None and answer.mix != self.proposed
         return is_mixed or self.is_drawn
 
     @property
     def is_drawn(self) -> bool:
-        return self.pull is not None and self.pull >= STRONG
+        """Whether the others' best designs drew the proposal."""
+        return self.turn is not None and self.turn.note.pull >= STRONG
 
     def design(self, space: Space) -> dict[str, Any]:
-        """The same in natural units, by name."""
+        """The design in natural units, by name."""
         return space.from_unit(self.x)
 
     def explain(self, sites: tuple[str, ...]) -> str:
         """One sentence: where this design comes from."""
-        if self.status == Status.PROPOSED:
-            return f"Round {self.round}: proposed, waiting for the others."
-        if self.status == Status.STOPPED:
+        if self.status is Status.STOPPED:
             return "Stopped: no design promises more than your threshold."
-        if self.decision == Decision.INITIAL:
+        if self.turn is None:
             return "Initial design: spread over the space, without the others."
-        if self.decision == Decision.SOLO:
-            return "100 % your own optimum: the coordinator could not be reached, so that nothing was mixed in."
-        if self.decision == Decision.ALONE:
-            return f"100 % your own optimum, nothing is mixed in{self._because}."
-        parts = [_recipe(self.weights or (), sites.index(self.site), sites)]
+        if self.decision is None:
+            return f"Turn {self.turn.number}: proposed, waiting for the others."
+        answer, note = self.turn.answer, self.turn.note
+        if answer is None:
+            return "100 % your own optimum: the coordinator could not be reached, so nothing was mixed in."
+        because = f", because {note.reason}" if note.reason else ""
+        if self.decision is Decision.CONTRADICTED:
+            return f"100 % your own optimum: nothing is mixed in{because}."
+        parts = [_recipe(answer.weights, sites.index(self.site), sites)]
         if self.is_drawn:
             parts[0] += ", drawn to where the others' best designs lie"
-        if self.leader is not None:
-            parts.append("you lead" if self.leader == self.site else f"leader {self.leader}")
-        if self.keeps is not None:
-            parts.append(f"in doubt{self._because}")
-        if self.decision == Decision.DECLINED:
-            parts.append(f"{self._refusal}, so this is your own proposal")
-        elif self.agreed != self.proposed:
+        if answer.leader is not None:
+            parts.append("you lead" if answer.leader == self.site else f"leader {answer.leader}")
+        if note.stance is Stance.DOUBT:
+            parts.append(f"in doubt{because}")
+        if self.decision is Decision.DECLINED:
+            parts.append(f"not run, because {answer.verdict.reason}: this is your own proposal")
+        elif self.decision is Decision.OTHER:
+            parts.append(f"another design instead, because {answer.verdict.reason or 'your strategy says so'}")
+        elif answer.mix != self.proposed:
             parts.append("accepted by your gate")
         return "; ".join(parts) + "."
 
-    @property
-    def _because(self) -> str:
-        return f", for {self.reason}" if self.reason else ""
-
-    @property
-    def _refusal(self) -> str:
-        """By the guide, in doubt, or by the gate."""
-        worth, own = self.log_worth_agreed, self.log_worth
-        if self.keeps and worth is not None and own is not None and worth < own + log(self.keeps):
-            return f"the mix keeps less than {100 * self.keeps:.0f} % of what your own promises"
-        return "declined by your gate"
+    # --------------------------------------------------------------------------------------------------- as plain data
 
     def to_row(self) -> dict[str, Any]:
-        """Plain data, exact: what a journal keeps."""
-        return {name: value for name, value in asdict(self).items() if value is not None and value != ""}
+        """The trial as plain data, exact: what a journal or a file keeps."""
+        return dict(_without_nothing(asdict(self)))
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Trial:
-        given = dict(row)
-        for name in ("proposed", "agreed", "executed", "weights", "best", "warm_start"):
-            if name in given:
-                given[name] = tuple(given[name])
-        if "others" in given:
-            given["others"] = tuple(tuple(point) for point in given["others"])
-        given["status"] = Status(given["status"])
-        if "decision" in given:
-            given["decision"] = Decision(given["decision"])
-        return cls(**given)
+        """The trial of such a row; a ValueError, TypeError or KeyError if no site can have written it."""
+        try:
+            return cls._from_row(dict(row))
+        except (CbocError, AttributeError, OverflowError) as error:
+            raise ValueError(f"a trial is damaged: {error}") from None
+
+    @classmethod
+    def _from_row(cls, given: dict[str, Any]) -> Trial:
+        turn = given.pop("turn", None)
+        return cls(
+            **given
+            | {
+                "status": Status(given["status"]),
+                "proposed": _numbers(given["proposed"]),
+                "turn": None if turn is None else _turn(turn),
+                "decision": Decision(given["decision"]) if "decision" in given else None,
+                "executed": _numbers(given["executed"]) if "executed" in given else None,
+                "outcomes": {name: Measurement(**each) for name, each in given.get("outcomes", {}).items()},
+            }
+        )
+
+
+def _turn(row: Mapping[str, Any]) -> Turn:
+    note, answer = dict(row.get("note", {})), row.get("answer")
+    if "stance" in note:
+        note["stance"] = Stance(note["stance"])
+    if "memory" in note:
+        note["memory"] = _numbers(note["memory"])
+    bests = tuple(map(_numbers, row.get("bests", ())))
+    return Turn(row["number"], Note(**note), bests, None if answer is None else _answer(answer))
+
+
+def _answer(row: Mapping[str, Any]) -> Answer:
+    verdict = {"follows": False, **row["verdict"]}
+    for name in ("instead", "memory"):
+        if name in verdict:
+            verdict[name] = _numbers(verdict[name])
+    others = tuple(map(_numbers, row.get("others", ())))
+    mix, weights = _numbers(row["mix"]), _numbers(row["weights"])
+    return Answer(mix, weights, row.get("snapshot", 0), Verdict(**verdict), row.get("leader"), others)
+
+
+def _numbers(values: Any) -> tuple[float, ...]:
+    """A list of finite numbers, as floats."""
+    if not all(type(value) in (int, float) and isfinite(value) for value in values):
+        raise ValueError("a list of numbers holds something else")
+    return tuple(map(float, values))
+
+
+def _without_nothing(value: Any) -> Any:
+    """Plain data without what says nothing: None, and empty texts and lists."""
+    if isinstance(value, dict):
+        kept = {name: _without_nothing(part) for name, part in value.items()}
+        return {name: part for name, part in kept.items() if part not in (None, "", (), [], {})}
+    return value
 
 
 def _recipe(weights: Point, own: int, sites: tuple[str, ...]) -> str:

@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from cboc.data.measurement import Measurement
 from cboc.data.tables import place_design, read_design, read_number, read_texts
 from cboc.errors import CbocError, at, did_you_mean
 from cboc.site.site import Site
@@ -38,8 +39,7 @@ class Entry:
     trial: int
     x: tuple[float, ...]  # in the unit cube
     design: dict[str, Any]  # as it is written
-    y: float | None
-    sem: float | None
+    measured: Measurement | None  # None: it failed, or was abandoned
     status: Status
 
 
@@ -78,7 +78,9 @@ def _entry(place: str, texts: dict[str, str], space: Space) -> Entry:
             values[name] = read_number(texts[name]) if texts.get(name) else None
     design = read_design(texts, space, place)
     x = tuple(place_design(design, space, place).tolist())
-    return Entry(place, int(texts["trial"]), x, design, values["y"], values["sem"], status)
+    with at(f"{place}, column sem"):
+        measured = None if values["y"] is None else Measurement(values["y"], values["sem"])
+    return Entry(place, int(texts["trial"]), x, design, measured, status)
 
 
 def _status(texts: dict[str, str]) -> Status:
@@ -109,12 +111,11 @@ def enter(site: Site, entry: Entry) -> Trial:
         trial = site.trial(entry.trial)
         if entry.status == Status.ABANDONED:
             return site.abandon(trial)
-        is_as_asked = trial.proposed is not None and bool(np.all(np.abs(np.array(entry.x) - trial.x) <= SAME))
+        is_as_asked = bool(np.all(np.abs(np.array(entry.x) - trial.x) <= SAME))
         ran = None if is_as_asked else entry.design
-        if entry.status == Status.FAILED:
+        if entry.measured is None:
             return site.fail(trial, ran=ran)
-        outcome = entry.y if entry.sem is None else (entry.y, entry.sem)
-        return site.tell(trial, outcome, ran=ran)  # type: ignore[arg-type]
+        return site.tell(trial, entry.measured, ran=ran)
 
 
 def is_told(path: str | PathLike[str], site: Site) -> bool:
@@ -123,7 +124,7 @@ def is_told(path: str | PathLike[str], site: Site) -> bool:
     if not many:
         return True
     try:
-        entries, twin = read(path, site.study.space), site.twin()
+        entries, twin = read(path, site.space), site.twin()
         return len(entries) == many and all(enter(twin, entry) == site.trials[entry.trial] for entry in entries)
     except CbocError:
         return False

@@ -1,4 +1,4 @@
-"""Who may look at the page: nobody but the person who was given its address.
+"""Access to the page: for nobody but the person who was given its address.
 
 The page listens on this computer only, but other people may have accounts on it, and other web sites are open in the
 same browser. So the address holds a secret, which is exchanged for a cookie; the page answers to no name but this
@@ -14,6 +14,8 @@ from starlette.datastructures import MutableHeaders
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from cboc.web.same_origin import is_same_origin
 
 LOOPBACK = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::(\d+))?", re.IGNORECASE)
 READING = ("GET", "HEAD")
@@ -45,7 +47,7 @@ class Access:
         name = LOOPBACK.fullmatch(host)
         if name is None:
             return _refusal("This page answers on this computer only; open the address that cboc site printed.")
-        if request.method not in READING and request.headers.get("origin") != f"{request.url.scheme}://{host}":
+        if request.method not in READING and not is_same_origin(request):
             return _refusal("This page takes forms from itself only; open the address that cboc site printed.")
         cookie = f"cboc_site_{name[1] or 80}"  # browsers tell hosts apart, not ports
         if request.url.path == "/" and self._is_right(request.query_params.get("secret", "")):

@@ -112,7 +112,7 @@ def _forms(session: Session, show: Show) -> APIRouter:
     @router.post("/result")
     def result(fields: Form) -> Response:
         def tell(site: Site, trial: Trial) -> None:
-            entry = read_entry(fields, site.study.space, trial.design(site.study.space))
+            entry = read_entry(fields, site.space, trial.design(site.space))
             site.tell(trial, entry.outcome, ran=entry.ran)
 
         return entered(fields, tell)
@@ -142,7 +142,7 @@ def _seen(session: Session, site: Site, error: str = "", typed: Fields | None = 
     return {
         "site": site,
         "study": site.study,
-        "space": site.study.space,
+        "space": site.space,
         "news": news,
         "trial": trial,
         "error": error,

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from cboc.data.measurement import Measurement
 from cboc.data.numbers import pointed, read_number
 from cboc.errors import CbocError, at
 from cboc.sitepage.formatting import shown
@@ -21,7 +22,7 @@ Fields = Mapping[str, str]
 class Entry:
     """A result: the outcome, and the design if another one was run."""
 
-    outcome: float | tuple[float, float]
+    outcome: Measurement
     ran: dict[str, Any] | None
 
 
@@ -41,11 +42,11 @@ def _entry(fields: Fields, space: Space, design: Mapping[str, Any]) -> Entry:
     mean = _number("the outcome", fields.get("y", ""))
     sem = fields.get("sem", "").strip()
     if not sem:
-        return Entry(mean, _ran(fields, space, design))
+        return Entry(Measurement(mean), _ran(fields, space, design))
     error = _number("the standard error", sem)
     if error < 0:
         raise CbocError(f"the standard error is not negative; {sem!r} came. Leave it empty if it is not known.")
-    return Entry((mean, error), _ran(fields, space, design))
+    return Entry(Measurement(mean, error), _ran(fields, space, design))
 
 
 def _ran(fields: Fields, space: Space, design: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -2,23 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from cboc.exchange import wire
 from cboc.sitepage.formatting import shown
 from cboc.space.space import Space
 from cboc.storage.sitefile import Sent
-
-PURPOSES = {
-    r"POST /v1/join": "joined the study",
-    r"PUT /v1/rounds/(\d+)/proposal": "proposed a design for round {}",
-    r"GET /v1/rounds/(\d+)/design": "asked for the design of round {}",
-    r"GET /v1/study": "asked where the study stands",
-    r"POST /v1/leave": "left the study",
-    r"GET /healthz": "asked what time it is",
-}
-DESIGNS = {"x": "proposed design", "best": "best design so far"}
 
 
 @dataclass(frozen=True)
@@ -53,13 +43,11 @@ def moment(at: float) -> str:
 
 def _line(message: Sent, space: Space) -> Line:
     request, said = f"{message.method} {message.path}", message.content
-    designs = {label: _design(said[name], space) for name, label in DESIGNS.items() if name in said}
-    return Line(message.at, message.at, 1, _purpose(request), request, message.shown, designs)
-
-
-def _purpose(request: str) -> str:
-    matches = ((re.fullmatch(pattern, request), purpose) for pattern, purpose in PURPOSES.items())
-    return next((purpose.format(*match.groups()) for match, purpose in matches if match), request)
+    designs = {
+        label: "; ".join(_design(x, space) for x in said[name]) for name, label in wire.DESIGNS.items() if name in said
+    }
+    purpose = wire.explain(message.method, message.path)
+    return Line(message.at, message.at, 1, purpose, request, message.shown, designs)
 
 
 def _design(x: list[float], space: Space) -> str:

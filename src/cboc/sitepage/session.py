@@ -13,15 +13,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from threading import Lock
-from typing import Any, cast
+from typing import Any
 
 from cboc.advice.advice import Advice, advise
 from cboc.errors import CbocError
-from cboc.exchange.ledger import Unreachable
-from cboc.exchange.rest import Rest
+from cboc.exchange.network import Unreachable, Waiting
 from cboc.joining import join
-from cboc.site.polling import open_round, pause
-from cboc.site.site import Finished, Site, Taken, Waiting
+from cboc.site.polling import pause
+from cboc.site.site import Finished, Site
 from cboc.site.trial import Status, Trial
 from cboc.storage.sitefile import SiteFile
 
@@ -72,7 +71,7 @@ class Session:
     def news(self, site: Site) -> News:
         """Where the site stands, as far as it is known without asking."""
         number, trial = _upcoming(site), site.open_trial
-        if trial is not None and trial.status == Status.PENDING:
+        if trial is not None and trial.status is Status.PENDING:
             return News(number, Stage.RUN)
         known = self._news
         if known is not None and known.number == number and site.is_finished == (known.stage == Stage.FINISHED):
@@ -109,17 +108,11 @@ class Session:
 
     def _learned(self, site: Site) -> News | None:
         """None: there is a design to run."""
-        network = cast(Rest, site.network)
         try:
-            sentence = self._said(_upcoming(site))
-            standing = None if site.goes_on_alone else open_round(site)
-            if standing is None:
-                try:
-                    site.ask()
-                    return None
-                except Waiting as waiting:
-                    sentence = str(waiting) if isinstance(waiting, Taken) else ""
-                standing = network.standing()
+            site.ask()
+            return None
+        except Waiting as waiting:
+            standing, sentence = waiting.standing, "" if waiting.is_usual else str(waiting)
         except Finished as finished:
             return News(_upcoming(site), Stage.FINISHED, str(finished))
         except Unreachable as unreachable:
@@ -129,14 +122,8 @@ class Session:
         except Exception as error:  # of a strategy of the user's own, or of the file: the page has to say it
             LOG.exception("asking for the next design failed")
             return News(_upcoming(site), Stage.REFUSED, f"it failed with {type(error).__name__}: {error}")
-        missing = tuple(name for name in standing["missing"] if name != site.name)
-        return News(_upcoming(site), Stage.WAITING, sentence, missing, standing["closes_at"])
-
-    def _said(self, number: int) -> str:
-        """What the site has heard about this trial while it waits."""
-        known = self._news
-        is_known = known is not None and (known.number, known.stage) == (number, Stage.WAITING)
-        return cast(News, known).sentence if is_known else ""
+        missing = tuple(name for name in standing.missing if name != site.name)
+        return News(_upcoming(site), Stage.WAITING, sentence, missing, standing.closes_at)
 
     def advice(self, site: Site) -> Advice | None:
         """What was thought about these trials, if it was."""

@@ -57,6 +57,12 @@ class Space:
     def _key(self) -> tuple[Any, ...]:
         return tuple(self.parameters.items()), self.constraints
 
+    def __add__(self, other: Space) -> Space:
+        """All parameters and constraints of both; the coordinates of this one come first."""
+        if twice := [name for name in self.parameters if name in other.parameters]:
+            raise CbocError(f"a parameter is in one space only; '{twice[0]}' is in both. Rename one of them.")
+        return Space({**self.parameters, **other.parameters}, (*self.constraints, *other.constraints))
+
     def __repr__(self) -> str:
         return f"Space({dict(self.parameters)!r}, constraints={list(self.constraints)!r})"
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from math import isfinite
 from pathlib import Path
 from typing import Any
 
 from cboc.errors import CbocError
 from cboc.site.trial import Trial
+from cboc.storage.formats import trial_from_1
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Journal:
@@ -34,6 +34,11 @@ class Journal:
     def _read(self) -> None:
         """Read it all back, and cut off what a kill left unfinished."""
         header, trials, length = read_journal(self.path)
+        if header["format"] != FORMAT:
+            raise CbocError(
+                f"{self.path} was written by an earlier version of cboc; it can be read, but not continued: "
+                "choose another file, or start it anew."
+            )
         if header != self.header:
             changed = sorted(k for k in {*header, *self.header} if header.get(k) != self.header.get(k))
             raise CbocError(
@@ -67,16 +72,17 @@ def read_journal(path: str | Path) -> tuple[dict[str, Any], dict[tuple[str, int]
     lines = whole.decode("utf-8", errors="replace").splitlines()
     try:
         header = json.loads(lines[0])
-        if not isinstance(header, dict) or header.get("format") != FORMAT:
+        if not isinstance(header, dict) or header.get("format") not in (1, FORMAT):
             raise ValueError
     except (IndexError, ValueError):
         raise CbocError(
             f"{path} is not a journal of this version of cboc (format {FORMAT}); is it another file?"
         ) from None
+    translate = trial_from_1 if header["format"] == 1 else dict
     trials: dict[tuple[str, int], Trial] = {}
     for number, line in enumerate(lines[1:], start=2):
         try:
-            trial = _checked(Trial.from_row(json.loads(line)))
+            trial = Trial.from_row(translate(json.loads(line)))
         except (ValueError, TypeError, KeyError, OverflowError):
             raise CbocError(
                 f"{path}, line {number} is damaged; restore the file, or delete it from that line on."
@@ -87,21 +93,3 @@ def read_journal(path: str | Path) -> tuple[dict[str, Any], dict[tuple[str, int]
         if missing := set(range(max(numbers))) - numbers:
             raise CbocError(f"{path} is damaged: trial {min(missing)} of site '{site}' is missing; restore the file.")
     return header, trials, len(whole)
-
-
-def _checked(trial: Trial) -> Trial:
-    """A row that no site wrote is refused here, before anybody counts with it."""
-    whole = [trial.number] + ([] if trial.round is None else [trial.round])
-    if not isinstance(trial.site, str) or not all(type(number) is int and number >= 0 for number in whole):
-        raise ValueError
-    designs = [trial.proposed, trial.agreed, trial.executed, trial.best, *(trial.others or ())]
-    points = [point for point in (*designs, trial.weights) if point is not None]
-    numbers = (trial.y, trial.sem, trial.pull, trial.keeps, trial.evidence, trial.agreement)
-    values = [value for value in numbers if value is not None] + [v for point in points for v in point]
-    if not all(type(value) in (int, float) and isfinite(value) for value in values):
-        raise ValueError
-    if len({len(design) for design in designs if design is not None}) > 1:
-        raise ValueError
-    if not all(0.0 <= value <= 1.0 for design in designs if design is not None for value in design):
-        raise ValueError
-    return trial

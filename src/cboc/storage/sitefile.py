@@ -9,23 +9,21 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
-import numpy as np
-
 from cboc.data.dataset import Dataset, Direction
 from cboc.errors import CbocError
+from cboc.exchange.wire import SECRETS
 from cboc.site.trial import Trial
+from cboc.storage.formats import settings_from_1, trial_from_1
 
-FORMAT = 1
+FORMAT = 2
 PREFIX = "sqlite:///"
-SECRETS = ("code", "token")  # by which somebody could speak for the site
-ARRAYS = ("X", "y", "sem", "failures")  # of a dataset
 TABLES = """
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE trials (number INTEGER PRIMARY KEY, row TEXT NOT NULL);
@@ -70,20 +68,27 @@ class Sent:
 
 
 class SiteFile:
-    """One site's file, by its path or as sqlite:///PATH. Only joining makes one, which nobody else may read."""
+    """One site's file, by its path or as sqlite:///PATH. Only joining makes one, which nobody else may read.
+
+    What is in it is read once, when it is opened; what is changed is changed in the file first.
+    """
 
     def __init__(self, storage: str | Path, clock: Callable[[], float] = time.time, *, is_made: bool = False) -> None:
         self.path = Path(str(storage).removeprefix(PREFIX))
         self._clock = clock
-        self._seen: dict[int, str] = {}  # trials as this process knows them
         if not self.path.name or self.path.is_dir():
             raise CbocError(f"a site's file is a path or {PREFIX}PATH; '{storage}' is none.")
         if is_made and not self.path.exists():
             self._make()
         if not self.path.is_file():
             raise CbocError(f"there is no site file {self.path}; join a study to make one, or name another.")
-        if self._tables() != NAMES:
-            raise CbocError(f"{self.path} is no site's file; name another.")
+        with self._open() as connection:
+            tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+            if {name for (name,) in tables} != NAMES:
+                raise CbocError(f"{self.path} is no site's file; name another.")
+            self._read(connection)
+        if self.about.get("format") == 1:
+            self._translate()
         if self.about.get("format") != FORMAT:
             raise CbocError(f"{self.path} was written by another version of cboc; use that one, or another file.")
 
@@ -100,44 +105,58 @@ class SiteFile:
             connection.execute("INSERT INTO about VALUES ('format', ?)", (json.dumps(FORMAT),))
         _appear(begun, self.path)
 
-    def _tables(self) -> set[str]:
-        with self._open() as connection:
-            return {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-
-    @property
-    def about(self) -> dict[str, Any]:
-        """What is known about the site and its study."""
-        with self._open() as connection:
-            rows = connection.execute("SELECT key, value FROM about").fetchall()
+    def _read(self, connection: sqlite3.Connection) -> None:
+        about = connection.execute("SELECT key, value FROM about").fetchall()
+        self._rows: dict[int, str] = dict(connection.execute("SELECT number, row FROM trials ORDER BY number"))
         with self._undamaged():
-            return {key: json.loads(value) for key, value in rows}
+            self.about: dict[str, Any] = {key: json.loads(value) for key, value in about}
+
+    def _translate(self) -> None:
+        """A file of version 0.1.0, in the form of today: all of it or nothing."""
+        with self._transaction() as connection:
+            self._read(connection)
+            if self.about.get("format") != 1:  # another process was faster
+                return
+            with self._undamaged():
+                about = settings_from_1(self.about) | {"format": FORMAT}
+                rows = {number: json.dumps(trial_from_1(json.loads(row))) for number, row in self._rows.items()}
+            self.about, self._rows = about, rows
+            self.trials()  # a file that is damaged stays as it is
+            connection.execute("DELETE FROM about")
+            facts = [(key, json.dumps(value)) for key, value in about.items()]
+            connection.executemany("INSERT INTO about VALUES (?, ?)", facts)
+            connection.executemany("UPDATE trials SET row = ? WHERE number = ?", [(r, n) for n, r in rows.items()])
 
     def remember(self, **facts: Any) -> None:
-        rows = [(key, json.dumps(value)) for key, value in facts.items()]
-        with self._transaction() as connection:
-            connection.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", rows)
+        """What is known about the site and its study; takes the place of what was known."""
+        self._write_about("INSERT OR REPLACE INTO about VALUES (?, ?)", facts)
+        self.about |= facts
 
     def remember_first(self, **facts: Any) -> None:
         """What is known already stays: of two processes that begin at once, one makes the token."""
+        self._write_about("INSERT OR IGNORE INTO about VALUES (?, ?)", facts)
+        with self._open() as connection:
+            self._read(connection)
+
+    def _write_about(self, statement: str, facts: Mapping[str, Any]) -> None:
         rows = [(key, json.dumps(value)) for key, value in facts.items()]
         with self._transaction() as connection:
-            connection.executemany("INSERT OR IGNORE INTO about VALUES (?, ?)", rows)
-
-    def keep_data(self, data: Dataset) -> None:
-        """Results from before the study."""
-        self.remember(data={name: getattr(data, name).tolist() for name in ARRAYS})
+            connection.executemany(statement, rows)
 
     def data(self, dimension: int, direction: Direction | str) -> Dataset:
-        kept = self.about.get("data", {})
-        shapes = {"X": (-1, dimension), "failures": (-1, dimension), "y": (-1,), "sem": (-1,)}
-        arrays = {name: np.reshape(np.array(kept.get(name, []), dtype=float), shapes[name]) for name in ARRAYS}
-        return Dataset(**arrays, direction=direction)
+        """Results from before the study."""
+        with self._undamaged():
+            return Dataset.from_dict(self.about.get("data", {}), dimension, direction)
+
+    @property
+    def is_begun(self) -> bool:
+        """Has the site asked for a trial?"""
+        return bool(self._rows)
 
     def trials(self) -> list[Trial]:
-        with self._open() as connection:
-            self._seen = dict(connection.execute("SELECT number, row FROM trials ORDER BY number").fetchall())
+        """All trials, in order."""
         with self._undamaged():
-            trials = [Trial.from_row(json.loads(row)) for row in self._seen.values()]
+            trials = [Trial.from_row(json.loads(row)) for row in self._rows.values()]
             if [trial.number for trial in trials] != list(range(len(trials))):
                 raise ValueError("a trial is missing")
         return trials
@@ -147,13 +166,13 @@ class SiteFile:
         number, row = trial.number, json.dumps(trial.to_row())
         with self._transaction() as connection:
             stored = connection.execute("SELECT row FROM trials WHERE number = ?", (number,)).fetchone()
-            if stored not in (None, (row,)) and stored != (self._seen.get(number),):
+            if stored not in (None, (row,)) and stored != (self._rows.get(number),):
                 raise CbocError(
                     f"another process has changed trial {number} in {self.path} meanwhile, and nothing was "
                     "overwritten; look at it, and do this again."
                 )
             connection.execute("INSERT OR REPLACE INTO trials VALUES (?, ?)", (number, row))
-        self._seen[number] = row
+        self._rows[number] = row
 
     def record(self, address: str, method: str, path: str, body: bytes) -> None:
         """A message that is about to leave."""
@@ -169,7 +188,7 @@ class SiteFile:
             return [Sent(float(at), address, method, path, bytes(body)) for at, address, method, path, body in rows]
 
     def sent_count(self) -> int:
-        """How many that are, without reading them."""
+        """How many messages that are, without reading them."""
         with self._open() as connection:
             return int(connection.execute("SELECT count(*) FROM sent").fetchone()[0])
 
@@ -177,7 +196,7 @@ class SiteFile:
     def _undamaged(self) -> Iterator[None]:
         try:
             yield
-        except (ValueError, TypeError, KeyError, AttributeError):
+        except (CbocError, ValueError, TypeError, KeyError, AttributeError):
             raise CbocError(f"{self.path} is damaged; take a copy of before.") from None
 
     @contextmanager

@@ -1,6 +1,6 @@
-"""The gate: a site's own decision to run the agreed design or its own.
+"""The gate: a site's own decision to run the mixed design or its own.
 
-    run the agreed design if  U(agreed) >= ρ U(own),  else its own proposal
+    run the mix if  U(mix) >= ρ U(own),  else the own proposal
 
 ρ = 0 is the paper (always follow), ρ > 1 is working alone. Nothing is shared by it. The executed design is then a
 ρ-approximate maximiser of U, whatever the others do. (Lemma 4 asks for a utility of at least κ at the executed design,
@@ -10,14 +10,19 @@ keeps at least ρ e^-c.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from math import isfinite, log
 
-from cboc.arrays import is_number
+from cboc.arrays import Array, is_number
 from cboc.errors import CbocError
+from cboc.strategy.note import Note, Verdict
+from cboc.strategy.opinion import Generator, Heard, Opinion, Strategy, as_strategy
+from cboc.strategy.situation import Situation
+from cboc.surrogate.gp import GP
+from cboc.utility.utility import Utility
 
-GateLike = Callable[[float, float], bool]  # log worth of the agreed design, of the own one -> follow?
+GateLike = Callable[[float, float], bool]  # log worth of the mix, of the own design -> follow?
 
 
 @dataclass(frozen=True)
@@ -32,12 +37,61 @@ class Gate:
                 f"a gate's ratio is 0 (always follow) or more (above 1: never); this one is {self.ratio!r}."
             )
 
-    def __call__(self, agreed: float, own: float) -> bool:
+    def __call__(self, mix: float, own: float) -> bool:
         if self.ratio == 0.0 or self.ratio > 1.0:
             return self.ratio == 0.0
-        return agreed >= own + log(self.ratio)
+        return mix >= own + log(self.ratio)
 
 
-def always_follow() -> Gate:
-    """The paper's behaviour."""
-    return Gate(0.0)
+@dataclass(frozen=True)
+class Gated(Strategy):
+    """A strategy whose verdicts pass a gate."""
+
+    strategy: Strategy  # or a function that is one
+    gate: GateLike = field(default_factory=Gate)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "strategy", as_strategy(self.strategy))
+        if isinstance(self.gate, type) or not callable(self.gate):
+            raise CbocError(f"a gate is a function, such as Gate(0.5); {self.gate!r} is not.")
+
+    @property
+    def can_batch(self) -> bool:
+        return self.strategy.can_batch
+
+    def __call__(self, situation: Situation, rng: Generator) -> Opinion:
+        return GatedOpinion(self.strategy(situation, rng), self.gate)
+
+    def batch(self, situations: Sequence[Situation], rngs: Sequence[Generator]) -> list[Opinion]:
+        return [GatedOpinion(opinion, self.gate) for opinion in self.strategy.batch(situations, rngs)]
+
+    def surrogate(self, situation: Situation) -> GP | None:
+        return self.strategy.surrogate(situation)
+
+
+@dataclass(frozen=True)
+class GatedOpinion:
+    """An opinion whose verdict passes a gate, which compares what the proposal was chosen by: the pull is in it."""
+
+    opinion: Opinion
+    gate: GateLike
+
+    @property
+    def utility(self) -> Utility | None:
+        return self.opinion.utility
+
+    def with_utility(self, utility: Utility) -> Opinion:
+        return replace(self, opinion=self.opinion.with_utility(utility))
+
+    def propose(self) -> Array:
+        return self.opinion.propose()
+
+    def note(self, x: Array) -> Note:
+        return self.opinion.note(x)
+
+    def judge(self, heard: Heard) -> Verdict:
+        verdict, note = self.opinion.judge(heard), heard.note
+        mix, own = verdict.log_worth + verdict.pull, note.log_worth + note.pull
+        if not verdict.follows or self.gate(mix, own):
+            return verdict
+        return replace(verdict, follows=False, reason="your gate declines it")

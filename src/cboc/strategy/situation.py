@@ -1,8 +1,7 @@
-"""What a site knows when it is asked for a proposal, and what a strategy makes of it."""
+"""What a site knows when it is asked for a proposal. Nothing of it leaves the site."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,17 +9,26 @@ import numpy as np
 from cboc.arrays import Array
 from cboc.data.dataset import Dataset
 from cboc.space.space import Space
-from cboc.utility.utility import Utility
 
 
 @dataclass(frozen=True)
 class Situation:
-    """What a site knows when it is asked for a proposal; nothing of it leaves the site."""
+    """A site's own data, what it has heard of the others, and what it remembers."""
 
     dataset: Dataset
-    space: Space
+    space: Space  # of the site: the study's parameters first, then any of its own
     pending: Array = field(default_factory=lambda: np.empty((0, 0)))  # designs under way (p, D)
-    warm_start: tuple[float, ...] | None = None  # what the last utility left in `.warm_start`
+    memory: tuple[float, ...] | None = None  # what the last opinion wanted to remember
+    others: Array | None = None  # best designs of the others (m, S), as last heard; None: the study shares none
+    progress: float = 0.0  # t_k / T_k: the share of its turns that the site has behind it
+    shared: Space | None = None  # the study's space, where the site has parameters of its own
 
+    @property
+    def has_data(self) -> bool:
+        """Has anything been run?"""
+        return len(self.dataset) + len(self.dataset.failures) > 0
 
-Strategy = Callable[[Situation, np.random.Generator], Utility]
+    @property
+    def common(self) -> Space:
+        """The space that all sites share; its coordinates are the first ones of the site's."""
+        return self.space if self.shared is None else self.shared

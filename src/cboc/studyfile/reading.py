@@ -10,17 +10,19 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
+from cboc.consensus.rules import RULES
 from cboc.data.dataset import Dataset, Direction
 from cboc.errors import CbocError, at, did_you_mean
-from cboc.exchange.study import RULES, Study
+from cboc.exchange.study import Study
 from cboc.experiment.experiment import Experiment
 from cboc.problems.problem import Problem
+from cboc.site.policy import Policy
 from cboc.site.site import Site
 from cboc.space.space import Space
 from cboc.strategy.bayesian import SURROGATES, UTILITIES, named
+from cboc.strategy.collaborative import collaborative
 from cboc.strategy.gate import Gate
 from cboc.strategy.guide.guide import Guide
-from cboc.strategy.situation import Strategy
 from cboc.studyfile.section import (
     AMOUNT,
     COUNT,
@@ -91,16 +93,17 @@ class StudyFile:
         return problems
 
     def alone(self) -> StudyFile:
-        """The same study with everybody alone."""
+        """This study with everybody alone."""
         return replace(self, study=replace(self.study, rule="identity", shares_best=False))
 
     def with_seed(self, seed: int) -> StudyFile:
         return replace(self, seed=seed)
 
     @property
-    def strategy(self) -> Strategy:
-        """How the sites turn their data into a utility."""
-        return named(self.surrogate, self.utility)
+    def policy(self) -> Policy:
+        """How the sites behave."""
+        strategy = collaborative(named(self.surrogate, self.utility), self.gate, self.guide)
+        return Policy(strategy, self.initial, self.seed, self.stop_below)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -109,13 +112,8 @@ class StudyFile:
             "study": self.study,
             "experiments": self.experiments,
             "direction": self.directions,
-            "seed": self.seed,
-            "initial": self.initial,
+            "policy": self.policy,
             "data": self.data,
-            "strategy": self.strategy,
-            "gate": self.gate,
-            "guide": self.guide,
-            "stop_below": self.stop_below,
         }
 
 
@@ -147,7 +145,6 @@ def read(path: str | Path) -> StudyFile:
         surrogate=settings.choose("surrogate", SURROGATES, "default"),
         utility=settings.choose("utility", UTILITIES) if "utility" in settings.values else None,
     )
-    settings.get("deadline", DURATION)  # for a coordinator: in a simulation everybody is on time
     _ = file.problems  # do they fit the space?
     return file
 
@@ -161,7 +158,7 @@ def read_experiment(path: str | Path, site: Site) -> Experiment:
     if site.name not in sources:
         raise _without_source(section.place)
     with at(section.place):
-        return sources[site.name].experiment(site.name, site.study.space, site.direction, site.seed)
+        return sources[site.name].experiment(site.name, site.study.space, site.direction, site.policy.seed)
 
 
 def _without_source(place: str) -> CbocError:
@@ -176,19 +173,13 @@ class Terms:
     """What a coordinator needs to know of a study: never what a site wants, or where its outcomes come from."""
 
     study: Study
-    deadline: float | None  # seconds from a round's first proposal until it may close without the rest
     left_out: tuple[str, ...] = ()  # settings of the file that every site chooses for itself
 
 
 def read_terms(path: str | Path) -> Terms:
     """The terms of a TOML file. What it says of directions, data and experiments is not looked at."""
     settings, sites, _, space = _parts(Path(path))
-    deadline = settings.get("deadline", DURATION, LONG)
-    return Terms(
-        _study(settings, space, sites),
-        seconds(deadline),
-        tuple(key for key in OWN_KEYS if key in settings.values),
-    )
+    return Terms(_study(settings, space, sites), tuple(key for key in OWN_KEYS if key in settings.values))
 
 
 def _parts(path: Path) -> tuple[Section, dict[str, Section], dict[str, Source], Space]:
@@ -294,6 +285,7 @@ def _study(settings: Section, space: Space, sites: Mapping[str, Section]) -> Stu
         "budgets": {site: budget for site, budget in budgets.items() if budget is not None},
         "shares_best": settings.get("shares_best", FLAG, Study.shares_best),
         "quorum": settings.get("quorum", WHOLE, 1),
+        "deadline": seconds(settings.get("deadline", DURATION, LONG)),
         "name": settings.get("name", TEXT, "study"),
     }
     with at(settings.place):

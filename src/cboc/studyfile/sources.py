@@ -18,9 +18,10 @@ from zlib import crc32
 import numpy as np
 
 from cboc.data.dataset import Direction
+from cboc.data.measurement import Outcome
 from cboc.errors import CbocError, at, did_you_mean
 from cboc.experiment import Program
-from cboc.experiment.experiment import Experiment, ExperimentFailed, Outcome
+from cboc.experiment.experiment import Experiment, ExperimentFailed
 from cboc.problems.problem import Problem, heterogeneous
 from cboc.problems.synthetic import problem
 from cboc.space.space import Space
@@ -169,7 +170,7 @@ def _did(error: BaseException) -> str:
 
 
 def _is_finite(outcome: Any) -> bool:
-    """A number, or (mean, standard error), without infinities; what is neither, the site refuses."""
+    """Is it a number, or a list of them, without infinities? What is neither, the site itself refuses."""
     try:
         return all(isfinite(part) for part in (outcome if isinstance(outcome, tuple | list) else [outcome]))
     except (TypeError, ValueError):

@@ -8,24 +8,6 @@ from scipy.linalg.lapack import dpotrf, dtrtri
 from cboc.arrays import Array
 
 
-def pairing(X: Array) -> tuple[Array, Array]:
-    """[-2x, |x|², 1] and [x, 1, |x|²] of the rows of X (..., n, D): |x_i - x_j|² is their product."""
-    D = X.shape[-1]
-    left, right = np.empty((2, *X.shape[:-1], D + 2))
-    np.multiply(X, -2.0, out=left[..., :D])
-    right[..., :D] = X
-    left[..., D] = right[..., D + 1] = np.einsum("...d,...d->...", X, X)
-    left[..., D + 1] = right[..., D] = 1.0
-    return left, right
-
-
-def squared_distances(X: Array, out: Array | None = None) -> Array:
-    """|x_i - x_j|² of all rows (..., n, n)."""
-    left, right = pairing(X)
-    squared = np.matmul(left, right.swapaxes(-1, -2), out=out)
-    return np.maximum(squared, 0.0, out=squared)
-
-
 def diagonal(K: Array) -> Array:
     """The diagonal of a C-ordered matrix, or those of a stack of them (..., n), as a view."""
     n = K.shape[-1]

@@ -24,10 +24,10 @@ from cboc.arrays import Array, Owners
 from cboc.errors import CbocError
 from cboc.search.ascent import FIRST_STEP, ascend_all
 from cboc.search.grouping import by_group
-from cboc.surrogate.algebra import add_to_diagonal, cholesky, diagonal, invert_root, squared_distances
+from cboc.surrogate.algebra import add_to_diagonal, cholesky, invert_root
 from cboc.surrogate.gp import GP
 from cboc.surrogate.kernels import Kernel, matern52
-from cboc.surrogate.priors import Gamma, LogNormal, Prior, dimension_scaled, gamma_3_6
+from cboc.surrogate.priors import Gamma, HyperPriors, LogNormal, Prior, dimension_scaled, gamma_3_6
 from cboc.surrogate.transforms import OutputTransform, compressed, raw
 
 STRIDE = 0.1  # the first step from a warm start, in log units: hyper-parameters move little from round to round
@@ -105,7 +105,7 @@ def fit(
 
 
 def fit_all(tasks: Sequence[Task], *, model: Model | None = None, widths: Array | None = None) -> list[GP]:
-    """The same for several data sets; those of one shape are fitted together."""
+    """The Gaussian processes of several data sets; those of one shape are fitted together."""
     believed = model or Model()
     return by_group(lambda alike: _fit_alike(alike, believed, widths), tasks, key=lambda task: task.X.shape)
 
@@ -178,13 +178,14 @@ class Objective:
         self.measured = np.where(self.is_learned, 0.0, np.maximum(known, model.noise_floor))
         self.width = max(1, CACHE // (3 * n * n))  # rows in a chunk
         self.work = np.empty((3, 0, n, n))  # K, slopes, scratch: once, because fresh pages cost more than the sums
-        self.prior = model.lengthscale(self.dimension)
         self.log_widths = np.log(widths) if model.is_natural and widths is not None else np.zeros(self.dimension)
+        sides = model.lengthscale(self.dimension)
+        self.priors = HyperPriors(sides, model.outputscale, model.noise, self.log_widths)
 
     def __call__(self, thetas: Array, owners: Owners | None = None) -> tuple[Array, Array]:
         """Log posteriors (b,) and gradients (b, p) at θ (b, p); row i belongs to data set owners[i], by default i."""
         owners = np.arange(len(thetas)) if owners is None else owners
-        values, gradients = self.log_prior(thetas)
+        values, gradients = self.priors(thetas)
         for rows in self.chunks(len(thetas)):
             likelihoods, slopes = self._likelihood(thetas[rows], owners[rows])
             values[rows] += likelihoods
@@ -200,7 +201,7 @@ class Objective:
         Xs, roots, slope = self.factorise(thetas, owners)
         means, alpha = self.solve(roots, owners)
         fitted = ((self.y[owners] - means[:, None]) * alpha).sum(axis=1)
-        values = -0.5 * (fitted + n * log(2.0 * pi)) - np.log(diagonal(roots)).sum(axis=1)
+        values = -0.5 * (fitted + n * log(2.0 * pi)) - np.log(roots.diagonal(axis1=1, axis2=2)).sum(axis=1)
         for root in roots:
             dpotri(root.T, lower=1, overwrite_c=1)
         inverse = roots  # K⁻¹ on and above the diagonal, 0 below
@@ -214,7 +215,7 @@ class Objective:
         # ∂K/∂log ℓ_d = -2 s²κ' (x_d - x'_d)²/ℓ_d², and Σ_ij S_ij (x_i - x_j)² = Σ_i (S_i. + S_.i) x_i² - 2 xᵀSx
         sums = slope.sum(axis=1) + slope.sum(axis=2)
         gradients[:, :D] = (Xs * (2.0 * np.matmul(slope, Xs) - sums[:, :, None] * Xs)).sum(axis=1)
-        excess = alpha * alpha - diagonal(inverse)
+        excess = alpha * alpha - inverse.diagonal(axis1=1, axis2=2)
         noises = self.noises(thetas, owners)
         gradients[:, -1] = 0.5 * (excess * noises * self.is_learned[owners]).sum(axis=1)
         if self.model.outputscale is not None:  # ∂K/∂log s² = K - diag(noise), αᵀKα = (y - m)ᵀα and tr K⁻¹K = n
@@ -229,7 +230,7 @@ class Objective:
         K, slope, scratch = self.work[:, : len(thetas)]
         self._correlate(Xs, thetas, K, slope, scratch)
         noises = self.noises(thetas, owners)
-        add_to_diagonal(K, noises)
+        np.einsum("bii->bi", K)[...] += noises  # on the diagonals
         for i, matrix in enumerate(K):
             if dpotrf(matrix.T, lower=1, clean=1, overwrite_a=1)[1] != 0:  # K is gone: once more, with jitter
                 row = slice(i, i + 1)
@@ -240,7 +241,7 @@ class Objective:
 
     def _correlate(self, Xs: Array, thetas: Array, K: Array, slope: Array, scratch: Array) -> None:
         """s²κ and s²κ' between the rows of every X/ℓ, into K and slope (b, n, n)."""
-        self.model.kernel.profile(squared_distances(Xs, out=K), slope, scratch)
+        self.model.kernel.within(Xs, K, slope, scratch)
         if self.model.outputscale is not None:
             signals = self.signals(thetas)[:, None, None]
             K *= signals
@@ -266,38 +267,21 @@ class Objective:
         means = sums[:, 0] / sums[:, 1]
         return means, solutions[:, 0] - means[:, None] * solutions[:, 1]
 
-    def log_prior(self, thetas: Array) -> tuple[Array, Array]:
-        """Of every row of θ (b, p), and its derivative (b, p)."""
-        derivative = np.empty_like(thetas)
-        sides, derivative[:, : self.dimension] = self.prior(thetas[:, : self.dimension] + self.log_widths)
-        noise, derivative[:, -1] = self.model.noise(thetas[:, -1])
-        density: Array = sides.sum(axis=1) + noise
-        if self.model.outputscale is not None:
-            signal, derivative[:, -2] = self.model.outputscale(thetas[:, -2])
-            density += signal
-        return density, derivative
-
     @property
     def bounds(self) -> list[tuple[float, float]]:
         sides = [(log(self.model.shortest) - w, log(self.model.longest) - w) for w in self.log_widths]
         signal = [] if self.model.outputscale is None else [(log(1e-4), log(1e6))]
         return [*sides, *signal, (log(self.model.noise_floor), log(1e6))]
 
-    @property
-    def mode(self) -> Array:
-        """The mode of the priors: where a cold fit starts."""
-        signal = [] if self.model.outputscale is None else [log(self.model.outputscale.mode)]
-        return np.array([*(log(self.prior.mode) - self.log_widths), *signal, log(self.model.noise.mode)])
-
     def starts(self, warm_start: Array | None, count: int) -> list[tuple[Array, float]]:
         """(θ, stride): the warm start if there is one, the priors' mode, a short-range one, then the mode disturbed.
 
         A warm start that another model left, with more or fewer hyper-parameters, is no use and left out.
         """
-        mode = self.mode
         warm = [] if warm_start is None or not self._is_usable(warm_start) else [(warm_start, STRIDE)]
         if warm and count == 1:
             return warm
+        mode = self.priors.mode
         short = mode - np.append(np.full(self.dimension, log(2.0)), np.zeros(len(mode) - self.dimension))
         rng = np.random.default_rng(0)  # the same for everybody: a fit is a function of the data
         disturbed = [mode + rng.normal(0.0, 1.0, len(mode)) for _ in range(count)]
@@ -305,7 +289,8 @@ class Objective:
         return [*warm, *((theta, FAR_STRIDE) for theta in (*first, *disturbed))][:count]
 
     def _is_usable(self, theta: Array) -> bool:
-        return theta.shape == self.mode.shape and bool(np.isfinite(theta).all())
+        parameters = self.dimension + 1 + (self.model.outputscale is not None)
+        return theta.shape == (parameters,) and bool(np.isfinite(theta).all())
 
     def maximise(self, tasks: Sequence[Task]) -> tuple[Array, Array]:
         """The best θ of every task (K, p), and its log posterior (K,).
@@ -340,7 +325,7 @@ class Objective:
             thetas / units,
             lower / units,
             upper / units,
-            owners=owners,
+            owners=np.arange(len(thetas)),
             tolerance=TOLERANCE,
             steps=STEPS,
         )

@@ -23,8 +23,8 @@ import numpy as np
 
 from cboc.arrays import Array, Owners
 from cboc.search.grouping import spans
-from cboc.surrogate.algebra import add_to_diagonal, cholesky, invert_root, pairing, squared_distances
-from cboc.surrogate.kernels import Kernel
+from cboc.surrogate.algebra import add_to_diagonal, cholesky, invert_root
+from cboc.surrogate.kernels import Kernel, pairing, squared_distances
 from cboc.surrogate.transforms import OutputTransform
 
 BLOCK = 2**14  # numbers in a temporary matrix: 128 kB
@@ -66,8 +66,7 @@ class GP:
     def _correlate(self, Q: Array) -> tuple[Array, Array, Array]:
         """κ and κ' between Q and the data (q, n), and Q/ℓ."""
         Qs = Q / self.lengthscales
-        squared = pairing(Qs)[0] @ self.paired
-        return *self.kernel(np.maximum(squared, 0.0, out=squared)), Qs
+        return *self.kernel.between(Qs, [(slice(None), self.paired)], len(self.X)), Qs
 
     def moments(self, Q: Array) -> tuple[Array, Array]:
         """Posterior mean and standard deviation of f at Q (q, D), standardised."""
@@ -125,7 +124,7 @@ class GP:
         return more.with_noises(np.append(self.noises, np.full(len(pending), self.noise)))
 
     def with_noises(self, noises: Array) -> GP:
-        """The same data with other measurement variances (n,): a new L⁻¹; α is left to the caller."""
+        """This process with other measurement variances (n,): a new L⁻¹; α is left to the caller."""
         K = self.signal * self.kernel(squared_distances(self.X / self.lengthscales))[0]
         add_to_diagonal(K, noises)
         return replace(self, noises=noises, inverse_root=invert_root(cholesky(K)))
@@ -151,6 +150,7 @@ class Stack:
         self.signals = np.array([gp.signal for gp in gps])
         self.means = np.array([gp.mean for gp in gps])
         self.alphas = np.array([gp.alpha for gp in gps])  # (K, n)
+        self._rows: tuple[Owners, list[tuple[GP, slice]]] | None = None  # of the owners that asked last
 
     def moments(self, Q: Array) -> tuple[Array, Array]:
         """Posterior means and standard deviations (K, q) of every process at its own Q (K, q, D), standardised."""
@@ -182,13 +182,9 @@ class Stack:
         owners[i]; the owners are in order."""
         D = self.dimension
         lengthscales, signals = self.lengthscales[owners], self.signals[owners]
-        rows_of = spans(owners, self.gps)
+        rows_of = self._rows_of(owners)
         Qs = Q / lengthscales
-        left = pairing(Qs)[0]
-        k = np.empty((len(Q), self.size))
-        for gp, rows in rows_of:
-            np.matmul(left[rows], gp.paired, out=k[rows])
-        k, slope = self.kernel(np.maximum(k, 0.0, out=k))
+        k, slope = self.kernel.between(Qs, [(rows, gp.paired) for gp, rows in rows_of], self.size)
         k *= signals[:, None]
         slope *= (2.0 * signals)[:, None]
         read = np.empty((len(Q), self.size + 1))
@@ -205,6 +201,14 @@ class Stack:
         # Σ_j w_j (q - x_j)/ℓ² of both
         towards = (drawn[:, :, D:] * Qs[:, None] - drawn[:, :, :D]) / lengthscales[:, None]
         return self.means[owners] + read[:, -1], sd, towards[:, 0], towards[:, 1] / -sd[:, None]
+
+    def _rows_of(self, owners: Owners) -> list[tuple[GP, slice]]:
+        """Whose rows are which; a climb asks for the same owners again and again."""
+        if len(self.gps) == 1:
+            return [(self.gps[0], slice(None))]
+        if self._rows is None or self._rows[0] is not owners:
+            self._rows = (owners, spans(owners, self.gps))
+        return self._rows[1]
 
 
 def _sd(signal: Array, v: Array) -> Array:

@@ -8,7 +8,7 @@ Written in r², both are smooth at r = 0 and every gradient needs only κ' (the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,24 @@ import numpy as np
 from cboc.arrays import Array
 
 Profile = Callable[[Array, Array, Array], None]  # r² becomes κ in place, the second κ', the third is scratch
+
+
+def pairing(X: Array) -> tuple[Array, Array]:
+    """[-2x, |x|², 1] and [x, 1, |x|²] of the rows of X (..., n, D): |x_i - x_j|² is their product."""
+    D = X.shape[-1]
+    left, right = np.empty((2, *X.shape[:-1], D + 2))
+    np.multiply(X, -2.0, out=left[..., :D])
+    right[..., :D] = X
+    left[..., D] = right[..., D + 1] = np.einsum("...d,...d->...", X, X)
+    left[..., D + 1] = right[..., D] = 1.0
+    return left, right
+
+
+def squared_distances(X: Array, out: Array | None = None) -> Array:
+    """|x_i - x_j|² of all rows (..., n, n)."""
+    left, right = pairing(X)
+    squared = np.matmul(left, right.swapaxes(-1, -2), out=out)
+    return np.maximum(squared, 0.0, out=squared)
 
 
 @dataclass(frozen=True)
@@ -31,6 +49,21 @@ class Kernel:
         slope = np.empty_like(squared)
         self.profile(squared, slope, np.empty_like(squared))
         return squared, slope
+
+    def within(self, X: Array, out: Array, slope: Array, scratch: Array) -> None:
+        """κ and κ' among the rows of X/ℓ (..., n, D), into out and slope (..., n, n)."""
+        self.profile(squared_distances(X, out=out), slope, scratch)
+
+    def between(self, Q: Array, parts: Sequence[tuple[slice, Array]], size: int) -> tuple[Array, Array]:
+        """κ and κ' between rows of Q/ℓ (b, D) and the `size` data that each part is paired with: (b, size).
+
+        A part is the rows that belong to it and what `pairing` has made of its data, transposed.
+        """
+        left = pairing(Q)[0]
+        squared = np.empty((len(Q), size))
+        for rows, paired in parts:
+            np.matmul(left[rows], paired, out=squared[rows])
+        return self(np.maximum(squared, 0.0, out=squared))
 
 
 def _matern52(squared: Array, slope: Array, decay: Array) -> None:

@@ -39,11 +39,39 @@ class Gamma:
 
     @property
     def mode(self) -> float:
-        """Of the density; its mean where that is largest at 0, which is no place to start from."""
+        """The mode of the density; its mean where the density is largest at 0, which is no place to start from."""
         return (self.shape - 1.0 if self.shape > 1.0 else self.shape) / self.rate
 
 
 Prior = LogNormal | Gamma
+
+
+@dataclass(frozen=True)
+class HyperPriors:
+    """The priors of θ = log [ℓ, (s²), v²] together."""
+
+    sides: Prior
+    signal: Prior | None
+    noise: Prior
+    log_widths: Array  # (D,), added to log ℓ where lengthscales are judged in natural units
+
+    def __call__(self, thetas: Array) -> tuple[Array, Array]:
+        """The log density of every row of θ (b, p), and its derivative (b, p)."""
+        D = len(self.log_widths)
+        derivative = np.empty_like(thetas)
+        sides, derivative[:, :D] = self.sides(thetas[:, :D] + self.log_widths)
+        noise, derivative[:, -1] = self.noise(thetas[:, -1])
+        density: Array = sides.sum(axis=1) + noise
+        if self.signal is not None:
+            signal, derivative[:, -2] = self.signal(thetas[:, -2])
+            density += signal
+        return density, derivative
+
+    @property
+    def mode(self) -> Array:
+        """The mode of the priors: where a cold fit starts."""
+        signal = [] if self.signal is None else [log(self.signal.mode)]
+        return np.array([*(log(self.sides.mode) - self.log_widths), *signal, log(self.noise.mode)])
 
 
 def dimension_scaled(dimension: int) -> LogNormal:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -14,6 +14,7 @@ class Surrogated:
     """A utility read from a fitted surrogate, `gp`."""
 
     gp: GP
+    is_log: ClassVar[bool] = False  # is the utility a logarithm, to which nats can be added?
 
     @classmethod
     def on(cls, gp: GP, rng: np.random.Generator) -> Self:  # noqa: ARG003 - those that draw use it
@@ -24,10 +25,6 @@ class Surrogated:
     def anchors(self) -> Array:
         """The data, best first."""
         return self.gp.X[np.argsort(-self.gp.y, kind="stable")]
-
-    @property
-    def warm_start(self) -> Array:
-        return self.gp.theta
 
 
 def log_gain(gain: Array) -> Array:

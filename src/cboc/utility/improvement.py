@@ -92,7 +92,7 @@ class Improvement(Surrogated):
 
     @property
     def likeness(self) -> object:
-        """Those for which it is equal can be maximised together."""
+        """Utilities with equal likeness can be maximised together."""
         return type(self), self.gp.kernel, self.gp.X.shape
 
     @classmethod
@@ -102,7 +102,7 @@ class Improvement(Surrogated):
 
 @dataclass(frozen=True)
 class Improvements:
-    """The same utility of K sites, on the surrogate of each."""
+    """One utility for K sites, on the surrogate of each."""
 
     kind: type[Improvement]
     stack: Stack
@@ -133,6 +133,8 @@ class EI(Improvement):
 
 class LogEI(Improvement):
     """The logarithm of EI: the same maximiser, and a slope to follow where EI is flat zero."""
+
+    is_log = True
 
     @staticmethod
     def worth(mean: Array, sd: Array, best: float | Array) -> Array:

@@ -28,6 +28,7 @@ JITTER = 1e-6  # of the noise-free covariance, relative to s²
 class NoisyEI(Surrogated):
     """log NEI."""
 
+    is_log = True
     gp: GP  # conditioned on noise-free draws; its own α is not used
     alphas: Array = field(repr=False)  # (n, S)
     bests: Array = field(repr=False)  # f*_s, (S,)

@@ -47,9 +47,9 @@ def lonely(study, tmp_path_factory):
     folder = tmp_path_factory.mktemp("lonely")
     (folder / "run.json").write_bytes((study / "run.json").read_bytes())
     history = Run(study).history("together", 0)
-    failed = next(trial for trial in history.of(EVIL) if trial.round == 1)
+    failed = next(trial for trial in history.of(EVIL) if trial.turn and trial.turn.number == 1)
     row = {**failed.to_row(), "status": "failed"}
-    row.pop("y")
+    row.pop("outcomes")
     journal = (study / "together-0.jsonl").read_text(encoding="utf-8") + json.dumps(row) + "\n"
     (folder / "together-0.jsonl").write_text(journal, encoding="utf-8")
     return folder

@@ -90,8 +90,8 @@ def test_a_study_tells_its_failures_and_does_not_speak_of_alone_where_nobody_was
     assert "did not use its row" in both and "listened" not in both
 
 
-def test_rounds_count_from_1_as_in_the_pictures(lonely, monkeypatch):
-    found = [{"site": "a", "how": "together", "y": 1.0, "seed": 0, "round": number} for number in (None, 0, 2)]
+def test_turns_count_from_1_as_in_the_pictures(lonely, monkeypatch):
+    found = [{"site": "a", "how": "together", "y": 1.0, "seed": 0, "turn": number} for number in (None, 0, 2)]
     monkeypatch.setattr(study_sections, "best_rows", lambda _: found)
     cells = re.findall(r"<td[^>]*>([^<]*)</td>", study_sections._best(Run(lonely)))
     assert cells[3::4] == ["0", "1", "3"]

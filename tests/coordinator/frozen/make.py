@@ -10,7 +10,6 @@ of the closed rounds, the invitation's code and the token.
 import json
 import subprocess
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from unittest.mock import patch
 
@@ -26,7 +25,8 @@ from cboc.exchange.messages import Proposal
 HERE = Path(__file__).parent
 NOW = 1_800_000_000.0
 TOKEN, CODE = "token-of-lab-a-" + 28 * "a", "code-of-lab-b-" + 29 * "b"
-STUDY = Study({"a": (0.0, 1.0), "b": (-5.0, 5.0)}, ("lab-a", "lab-b"), 6, rule="leader", name="frozen", quorum=2)
+SPACE = {"a": (0.0, 1.0), "b": (-5.0, 5.0)}
+STUDY = Study(SPACE, ("lab-a", "lab-b"), 6, rule="leader", name="frozen", quorum=2, deadline=3600.0)
 CLOSED = 3
 
 
@@ -35,7 +35,7 @@ def run(url, revision):
     engine, random = open_database(url), np.random.default_rng(1)
     upgrade(engine, revision)
     exchange, door = Transactions(engine, lambda: NOW), Tokens(engine, lambda: NOW)
-    exchange.create(STUDY, deadline=3600.0)
+    exchange.create(STUDY)
     door.join(door.invite(STUDY.name, "lab-a"), TOKEN)
     with patch("cboc.coordinator.tokens.new_secret", return_value=CODE):
         door.invite(STUDY.name, "lab-b")
@@ -43,13 +43,26 @@ def run(url, revision):
         for site in STUDY.sites:
             exchange.submit(STUDY.name, proposal(site, round, random))
     exchange.submit(STUDY.name, proposal("lab-a", CLOSED, random))
-    designs = [exchange.design(STUDY.name, site, round) for round in range(CLOSED) for site in STUDY.sites]
+    mixes = [exchange.mix(STUDY.name, site, round) for round in range(CLOSED) for site in STUDY.sites]
     engine.dispose()
-    return [asdict(design) for design in designs]
+    return [plain(mix) for mix in mixes]
 
 
 def proposal(site, round, random):
-    return Proposal(site, round, tuple(random.random(2)), float(random.random()), tuple(random.random(2)))
+    x, reward, best = random.random(2), float(random.random()), random.random(2)
+    return Proposal(site, round, [x], [best], reward)
+
+
+def plain(mix):
+    """An answer, the same for every revision: of a site's turn, which is the round here, and one design."""
+    return {
+        "site": mix.site,
+        "round": mix.snapshot,
+        "x": mix.X[0],
+        "weights": mix.weights,
+        "leader": mix.leader,
+        "others": mix.others,
+    }
 
 
 def main(revision, server):

@@ -12,7 +12,7 @@ from cboc.evidence.methods.fts import ANEW, FTS, FTSDE, OWN, Agent, Decay, Priva
 from cboc.problems.problem import Problem
 from cboc.search.maximise import maximise
 from cboc.space.space import Space
-from cboc.strategy.bayesian import default, paper
+from cboc.strategy.bayesian import Bayesian, paper
 from cboc.strategy.situation import Situation
 from cboc.utility.thompson import Thompson
 
@@ -33,7 +33,7 @@ def case(sites=4, horizon=3, seed=0, offsets=None, strategy=None):
     problems = tuple(valley(offset) for offset in offsets or [0.0] * sites)
     designs = [np.random.default_rng([seed, k]).random((5, 2)) for k in range(sites)]
     initial = [Dataset(X, p.values(X), direction="minimise") for p, X in zip(problems, designs, strict=True)]
-    return Case(problems, tuple(initial), horizon, seed, strategy or default())
+    return Case(problems, tuple(initial), horizon, seed, strategy or Bayesian())
 
 
 def always(_):
@@ -148,7 +148,7 @@ def test_those_who_never_follow_are_alone(method):
     data, theta = common.initial[2], None
     for t, x in enumerate(together[2], start=1):
         rng = common.rng(2, t, OWN)
-        gp = common.strategy.surrogate(Situation(data, common.space, warm_start=theta))
+        gp = common.strategy.surrogate(Situation(data, common.space, memory=theta))
         assert (maximise(Thompson.on(gp, rng), common.space, rng)[0] == x).all()
         data, theta = data.with_point(x, common.experiment(2, x)), tuple(gp.theta)
 

@@ -27,7 +27,7 @@ def test_designs_at_random_are_seldom_evidence_in_any_space(name, sites):
     space, draws = SPACES[name], 300
     X = rng(2).permutation(space.sample(draws * sites, rng(1), "uniform")).reshape(draws, sites, -1)
     found = [fit_density(Z[0], Z[1:], background(space)) for Z in X]
-    alarms = np.mean([where is not None and where.evidence >= Guide().least for where in found])
+    alarms = np.mean([where is not None and where.log_odds >= Guide().least for where in found])
     assert alarms <= 0.06  # 1 in 40, and what 300 draws scatter
 
 
@@ -37,7 +37,7 @@ def test_designs_that_lie_together_are_found_in_any_space(name):
     centre = space.sample(1, rng(3))[0]
     Z = np.array([space.project(np.clip(centre + 0.02 * rng(k).standard_normal(len(centre)), 0, 1)) for k in range(10)])
     where = fit_density(Z[0], Z[1:], background(space))
-    assert where.evidence > Guide().least and where.log_ratio(centre[None])[0] > 1.0
+    assert where.log_odds > Guide().least and where.log_ratio(centre[None])[0] > 1.0
 
 
 def test_levels_and_options_count_as_often_as_they_are_there():

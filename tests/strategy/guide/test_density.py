@@ -31,7 +31,7 @@ def test_best_designs_that_lie_together_are_found(dimension):
     centre = rng(1).uniform(0.2, 0.8, dimension)
     Z = np.clip(centre + 0.05 * rng(2).standard_normal((10, dimension)), 0.0, 1.0)
     where = fit_density(Z[0], Z[1:])
-    assert where is not None and where.evidence > 2.0 * dimension and where.doubt <= 0.1
+    assert where is not None and where.log_odds > 2.0 * dimension and where.doubt <= 0.1
     assert 0.03 <= where.width <= 0.12
     assert density(where, centre) > 1.0 > density(where, 1.0 - np.round(centre))
 
@@ -39,9 +39,9 @@ def test_best_designs_that_lie_together_are_found(dimension):
 @pytest.mark.parametrize("dimension", [1, 2, 4, 8])
 def test_best_designs_that_lie_anywhere_are_little_evidence(dimension):
     found = [fit_density(Z[0], Z[1:]) for Z in (rng(seed).random((10, dimension)) for seed in range(200))]
-    evidence = np.array([0.0 if where is None else where.evidence for where in found])
-    assert (evidence >= 2.0).mean() < 0.2
-    assert np.median(evidence) < 1.0
+    log_odds = np.array([0.0 if where is None else where.log_odds for where in found])
+    assert (log_odds >= 2.0).mean() < 0.2
+    assert np.median(log_odds) < 1.0
 
 
 def test_the_fit_is_the_best_of_its_grid():
@@ -55,7 +55,7 @@ def test_the_fit_is_the_best_of_its_grid():
             scores[float(width), float(doubt)] = np.log(predicted).sum() + 0.5 * np.log(doubt)
     best = max(scores, key=scores.get)
     assert (where.width, where.doubt) == best
-    assert where.evidence == pytest.approx(scores[best])
+    assert where.log_odds == pytest.approx(scores[best])
 
 
 def test_two_groups_are_two_places():
@@ -74,7 +74,7 @@ def test_the_order_of_the_others_does_not_matter():
 
 def test_one_other_is_enough():
     near, far = (fit_density(np.array([0.5, 0.5]), np.array([z])) for z in ([0.51, 0.5], [0.05, 0.95]))
-    assert near.evidence > 2.0 and (far is None or far.evidence < 0.5)
+    assert near.log_odds > 2.0 and (far is None or far.log_odds < 0.5)
 
 
 def test_the_ratio_is_that_of_the_densities():
@@ -88,4 +88,4 @@ def test_four_nats_are_rare_by_chance():
     random = rng(5)
     places = [random.random((K, D)) for K in (2, 3, 5, 10, 20) for D in (1, 2, 4, 8) for _ in range(60)]
     found = [fit_density(Z[0], Z[1:]) for Z in places]
-    assert np.mean([where is not None and where.evidence >= 4.0 for where in found]) < 0.03
+    assert np.mean([where is not None and where.log_odds >= 4.0 for where in found]) < 0.03

@@ -1,73 +1,128 @@
+"""The wrapper that has a strategy drawn to the others' best designs."""
+
+from dataclasses import dataclass
+from math import log
+
 import numpy as np
 import pytest
 
-from cboc.search.maximise import maximise, maximise_all
-from cboc.space.space import Space
-from cboc.strategy.guide.density import fit_density
-from cboc.strategy.guide.guided import Guided
-from cboc.surrogate.fitting import Task, fit_all
-from cboc.utility.improvement import LogEI
+from cboc import CbocError, Counsel, Dataset, Guide, Guided, Space
+from cboc.search.maximise import maximise
+from cboc.strategy.bayesian import Bayesian
+from cboc.strategy.guide.drawn import Drawn
+from cboc.strategy.guide.guided import GuidedOpinion
+from cboc.strategy.note import Note, Stance, Verdict
+from cboc.strategy.opinion import Heard
+from cboc.strategy.situation import Situation
 
-SPACE = Space(dict.fromkeys("ab", (0, 1)))
+SPACE = Space({"a": (0.0, 1.0), "b": (0.0, 1.0)})
+OTHERS = np.clip(0.7 + 0.03 * np.random.default_rng(9).standard_normal((8, 2)), 0.0, 1.0)
 
 
 def rng(seed=0):
     return np.random.default_rng(seed)
 
 
-def surrogates(count=1, n=8):
-    tasks = []
-    for seed in range(count):
-        X = rng(seed).random((n, 2))
-        tasks.append(Task(X, np.sin(5.0 * X + seed).sum(axis=1)))
-    return fit_all(tasks)
+def data(n=12, seed=0):
+    X = rng(seed).random((n, 2))
+    return Dataset(X, -((X - 0.65) ** 2).sum(axis=1))
 
 
-def guided(gp, seed=0, weight=1.0, most=4.0):
-    Z = np.clip(0.8 + 0.05 * rng(seed).standard_normal((6, 2)), 0.0, 1.0)
-    return Guided(LogEI(gp), fit_density(Z[0], Z[1:]), weight, most)
+def situation(others=OTHERS, **more):
+    return Situation(more.pop("dataset", data()), SPACE, others=others, **more)
 
 
-@pytest.mark.parametrize("most", [0.5, 4.0, 50.0])
-def test_gradients_are_the_derivatives(most):
-    utility = guided(surrogates()[0], most=most)
-    X, h = rng(1).random((20, 2)), 1e-6
-    numeric = np.stack([(utility(X + h * e) - utility(X - h * e)) / (2 * h) for e in np.eye(2)], axis=1)
-    value, gradient = utility.with_gradient(X)
-    assert value == pytest.approx(utility(X)) and gradient == pytest.approx(numeric, rel=1e-4, abs=1e-4)
+def test_where_no_best_designs_are_shared_it_is_the_strategy_alone():
+    plain, guided = (kind(situation(None), rng(1)) for kind in (Bayesian(), Guided(Bayesian())))
+    x = plain.propose()
+    assert type(guided) is type(plain) and (guided.propose() == x).all() and guided.note(x) == plain.note(x)
 
 
-def test_without_a_bound_the_bonus_is_the_log_ratio():
-    utility, X = guided(surrogates()[0], weight=0.7, most=1e6), rng(3).random((50, 2))
-    assert utility.bonus(X) == pytest.approx(0.7 * utility.where.log_ratio(X))
+def test_a_proposal_is_the_maximum_of_what_is_drawn_and_its_worth_that_of_the_own_utility():
+    plain, guided = (kind(situation(), rng(1)) for kind in (Bayesian(), Guided(Bayesian())))
+    assert isinstance(guided.utility, Drawn)
+    x = guided.propose()
+    assert (x == maximise(guided.utility, SPACE, rng(1))[0]).all() and (x != plain.propose()).any()
+    note = guided.note(x)
+    assert note.log_worth == plain.note(x).log_worth == plain.utility.log_worth(x[None])[0]
+    assert note.pull == guided.utility.bonus(x[None])[0] > 0.0
+    assert note.memory == plain.note(x).memory
+    assert (note.stance, note.keeps, note.reason) == (Stance.TOGETHER, 0.0, "")
+    assert note.log_odds == guided.counsel.log_odds and note.consistency == guided.counsel.consistency
 
 
-def test_the_bonus_is_between_nothing_and_the_most():
-    utility, X = guided(surrogates()[0], most=2.0), rng(1).random((500, 2))
-    bonus = utility.bonus(X)
-    assert (bonus >= 0.0).all() and (bonus < 2.0).all()
-    assert utility(X) == pytest.approx(utility.base(X) + bonus)
-    assert utility.bonus(np.array([[0.8, 0.8]])) > 1.5 > 0.1 > utility.bonus(np.array([[0.1, 0.1]]))
+def test_several_at_once_are_each_as_alone():
+    situations = [situation(dataset=data(12, seed)) for seed in range(3)]
+    together = Guided(Bayesian()).batch(situations, [rng(k) for k in range(3)])
+    for k, (opinion, each) in enumerate(zip(together, situations, strict=True)):
+        alone = Guided(Bayesian())(each, rng(k))
+        x = alone.propose()
+        assert (opinion.propose() == x).all() and opinion.note(x) == alone.note(x)
+    assert Guided(Bayesian()).can_batch
 
 
-def test_the_worth_is_that_of_the_utility_alone():
-    utility, X = guided(surrogates()[0]), rng(1).random((5, 2))
-    assert (utility.log_worth(X) == utility.base.log_worth(X)).all()
-    assert (utility.warm_start == utility.base.warm_start).all()
+def test_what_it_knows_of_a_surrogate_is_what_the_strategy_knows():
+    found, expected = (kind.surrogate(situation()).theta.tolist() for kind in (Guided(Bayesian()), Bayesian()))
+    assert found == expected
+    assert Guided(lambda *_: None).surrogate(situation()) is None
 
 
-@pytest.mark.parametrize("most", [0.1, 1.0, 4.0])
-def test_a_guided_design_has_its_share_of_the_largest_utility(most):
-    for k, gp in enumerate(surrogates(5)):
-        utility = guided(gp, most=most)
-        x, _ = maximise(utility, SPACE, rng(k))
-        _, largest = maximise(utility.base, SPACE, rng(k))
-        assert utility.base(x[None])[0] >= largest - most - 1e-2
+# --------------------------------------------------------------------------------------------------------- verdicts
 
 
-def test_sites_are_guided_together_with_the_same_bits_as_alone():
-    utilities = [guided(gp, seed, weight=1.0 + seed) for seed, gp in enumerate(surrogates(6))]
-    together = maximise_all(utilities, SPACE, [rng(k) for k in range(6)])
-    for k, (x, value) in enumerate(together):
-        alone = maximise(utilities[k], SPACE, rng(k))
-        assert (x == alone[0]).all() and value == alone[1]
+@dataclass(frozen=True)
+class Said:
+    verdict: Verdict
+
+    def judge(self, _):
+        return self.verdict
+
+
+def judged(counsel, verdict):
+    heard = Heard(np.array([0.2, 0.2]), np.array([0.1, 0.1]), Note(log(1.0)), OTHERS)
+    return GuidedOpinion(Said(verdict), Said(verdict), counsel).judge(heard)
+
+
+def test_alone_nothing_is_followed_and_the_reason_is_the_guides():
+    counsel = Counsel(None, Stance.ALONE, reason="your outcomes contradict them")
+    assert judged(counsel, Verdict(True, 9.0)) == Verdict(False, 9.0, reason="your outcomes contradict them")
+
+
+@pytest.mark.parametrize(("worth", "follows"), [(log(0.51), True), (log(0.49), False)])
+def test_in_doubt_what_keeps_its_share_is_followed(worth, follows):
+    verdict = judged(Counsel(None, Stance.DOUBT, 0.5), Verdict(True, worth))
+    assert verdict.follows is follows
+    assert verdict.reason == ("" if follows else "it keeps less than 50 % of what your own promises")
+
+
+def test_together_the_verdict_is_the_strategys():
+    for verdict in (Verdict(True, -9.0), Verdict(False, 9.0, reason="no")):
+        assert judged(Counsel(None), verdict) == verdict
+
+
+def test_the_pull_at_the_mix_is_kept_with_the_verdict():
+    opinion = Guided(Bayesian())(situation(), rng(1))
+    x = opinion.propose()
+    heard = Heard(np.array([0.7, 0.7]), x, opinion.note(x), OTHERS)
+    verdict = opinion.judge(heard)
+    assert verdict.pull == opinion.utility.bonus(heard.mix[None])[0] > 1.0
+    assert verdict.log_worth == opinion.own.utility.log_worth(heard.mix[None])[0]
+
+
+# --------------------------------------------------------------------------------------------------------- mistakes
+
+
+@pytest.mark.parametrize("guide", [0.5, Guide, None])
+def test_what_is_not_a_guide_is_refused(guide):
+    with pytest.raises(CbocError, match=r"a guide is a function, such as Guide\(\)"):
+        Guided(Bayesian(), guide)
+
+
+def test_a_guide_of_ones_own_that_returns_no_counsel_is_named():
+    with pytest.raises(CbocError, match="a guide has to return a Counsel"):
+        Guided(Bayesian(), lambda utility, _: utility)(situation(), rng())
+
+
+def test_a_guide_of_ones_own_that_returns_no_utility_is_named():
+    with pytest.raises(CbocError, match="has to return a utility, with with_gradient"):
+        Guided(Bayesian(), lambda *_: Counsel(np.sin))(situation(), rng())

@@ -110,7 +110,7 @@ def honest(
     engine: Engine = "local",
     address: Address = None,
 ) -> None:
-    """The same with every common optimum at a random place, where the centre of the box is no hint.
+    """Run the tables with every common optimum at a random place, where the centre of the box is no hint.
 
     And rows that the paper does not have: sites whose optima are unrelated, an outlier, two groups, noise, other
     problems; late joiners, leavers, unequal budgets and failures, for the methods that know them. With the default

@@ -45,7 +45,7 @@ def tuning_jobs() -> list[Job]:
 
 
 def reports_of(results: Rows) -> list[Report]:
-    """Those that these rows are meant for."""
+    """The reports that these rows are meant for."""
     if set(results.rows) <= set(tuning_jobs()):
         return [report_tuning]
     there = {job.scenario for job in results.rows}

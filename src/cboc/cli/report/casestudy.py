@@ -70,7 +70,7 @@ class Found:
 
     @property
     def name(self) -> str:
-        """Of the site."""
+        """The name of the site."""
         return SETUPS[self.account.job.setup].names[self.site]
 
     @property
@@ -79,7 +79,7 @@ class Found:
 
     @property
     def share(self) -> float:
-        """Of the site's optimum."""
+        """The outcome as a share of the site's optimum."""
         return self.outcome / optima(self.account.job.setup)[self.site]
 
 
@@ -184,7 +184,7 @@ def _finding(setup: str, groups: Mapping[str, Sequence[Account]]) -> str:
 
 
 def _found(accounts: Sequence[Account]) -> list[Found]:
-    """Of every site, over all methods and seeds; of equals the one that was found first."""
+    """The best of every site, over all methods and seeds; of equals the one that was found first."""
     best = []
     for site in range(len(accounts[0].outcomes)):
         each = [Found(account, site, int(np.nanargmax(account.outcomes[site]))) for account in accounts]

@@ -24,16 +24,16 @@ SHOWN = {
     Kind.GAIN: ("Gains", "What each site has from working together: bars to the right are gains, to the left losses."),
     Kind.PATHS: ("Where the sites went", "The designs that each site ran, of the first seed."),
     Kind.MOVES: (
-        "From proposed to agreed",
-        "From each site's own proposal to what the group agreed on, and which of the two it ran, first seed.",
+        "From proposed to mixed",
+        "From each site's own proposal to the mix that came back, and which of the two it ran, first seed.",
     ),
     Kind.MATRIX: (
-        "The weights that were agreed",
-        "W(t) of the first seed, a row for each site. A site that worked alone or declined the agreed design did not "
+        "The weights of the mixes",
+        "W(t) of the first seed, a row for each site. A site that worked alone or declined the mix did not "
         "use its row: it ran its own proposal, whose weight is then 1.",
     ),
 }
-BEST = "The best of all seeds. Round 0: before the first round. (cboc best and cboc export count rounds from 0.)"
+BEST = "The best of all seeds. Turn 0: before the first turn. (cboc best and cboc export count turns from 0.)"
 COLOURS = "Together in colour, alone in grey."
 
 Ways = Mapping[str, Sequence[History]]  # together, and alone where that was run
@@ -106,17 +106,15 @@ def _meaning(ways: Ways) -> str:
 
 
 def _best(run: Run) -> Html:
-    """The rows of `cboc best`, parameters with their units and rounds as in the pictures."""
+    """The rows of `cboc best`, parameters with their units and turns as the rounds in the pictures."""
     space = run.study.space
-    rows = best_rows(run)
-    if "round" not in space.names:
-        rows = [{**row, "round": _number(row["round"])} for row in rows]
+    rows = [{**row, "turn": _number(row["turn"])} for row in best_rows(run)]
     return _rows([{_named(space, name): value for name, value in row.items()} for row in rows])
 
 
-def _number(round: int | None) -> int:
-    """The first round is 1, and 0 what was before it."""
-    return 0 if round is None else round + 1
+def _number(turn: int | None) -> int:
+    """The first turn is 1, and 0 what was before it."""
+    return 0 if turn is None else turn + 1
 
 
 def _named(space: Any, name: str) -> str:

@@ -50,8 +50,7 @@ class StudyOverview:
     study: Study
     closed: int  # rounds; the one of this number is open
     sites: tuple[SiteOverview, ...]
-    deadline: float | None  # seconds from a round's first proposal until it may close without the rest
-    closes_at: float | None  # when that is for the open round
+    closes_at: float | None  # when the open round may close without the rest
     now: float
 
     @property
@@ -98,39 +97,39 @@ class Overview:
     def matrix(self, name: str, round: int) -> tuple[Study, Array]:  # (K, K)
         """The study, and W of a closed round."""
         with transaction(self._engine, is_reading=True) as connection:
-            ledger, _ = self._ledger(connection, name)
-            if not 0 <= round < ledger.current:
+            ledger = self._ledger(connection, name)
+            if not 0 <= round < ledger.round:
                 raise CbocError(f"round {round} of study '{name}' is not closed.")
             return ledger.study, ledger.matrix(round)
 
     def designs(self, name: str) -> tuple[Study, Array]:  # (rounds closed, K, D)
         """The study, and what was proposed in its closed rounds, in the unit cube; NaN where a site was absent."""
         with transaction(self._engine, is_reading=True) as connection:
-            ledger, _ = self._ledger(connection, name)
-            return ledger.study, self._known[name].designs[: ledger.current]
+            ledger = self._ledger(connection, name)
+            return ledger.study, self._known[name].designs[: ledger.round]
 
     def _seen(self, connection: Connection, name: str) -> StudyOverview:
-        (ledger, store), now = self._ledger(connection, name), self._clock()
+        ledger, now = self._ledger(connection, name), self._clock()
         has_joined = select(sites.c.site).where(sites.c.study == name, sites.c.token.is_not(None))
         joined = set(connection.execute(has_joined).scalars())
-        rounds = (~np.isnan(self._known[name].designs[: ledger.current, :, 0])).sum(axis=0).tolist()
-        standing = _attendances(ledger, rounds, is_late=store.closes_at is not None and now >= store.closes_at)
+        rounds = (~np.isnan(self._known[name].designs[: ledger.round, :, 0])).sum(axis=0).tolist()
+        standing = _attendances(ledger, rounds, is_late=ledger.closes_at is not None and now >= ledger.closes_at)
         members = tuple(
             SiteOverview(site, site in joined, standing[site], attended, ledger.study.budget(site))
             for site, attended in zip(ledger.study.sites, rounds, strict=True)
         )
-        return StudyOverview(ledger.study, ledger.current, members, store.deadline, store.closes_at, now)
+        return StudyOverview(ledger.study, ledger.round, members, ledger.closes_at, now)
 
-    def _ledger(self, connection: Connection, name: str) -> tuple[Ledger, SqlStore]:
+    def _ledger(self, connection: Connection, name: str) -> Ledger:
         """The ledger of a study; rounds that closed since the last look are read, the others are known."""
         store = SqlStore(connection, name, is_reading=True)
         known = self._known.get(name) or _agreed(store)
-        ledger = Ledger(known.study, store, known.past)
+        ledger = Ledger(known.study, store, self._clock, known.past)
         ledger.expected()  # reads the rewards
-        new = [_stacked(ledger, round) for round in range(len(known.designs), ledger.current)]
+        new = [_stacked(ledger, round) for round in range(len(known.designs), ledger.round)]
         if new or name not in self._known:
             self._known[name] = Known(known.study, ledger.past, np.concatenate([known.designs, *new]))
-        return ledger, store
+        return ledger
 
 
 def _agreed(store: SqlStore) -> Known:
@@ -142,13 +141,13 @@ def _agreed(store: SqlStore) -> Known:
 def _stacked(ledger: Ledger, round: int) -> Array:  # (1, K, D)
     X = np.full((1, len(ledger.study.sites), ledger.study.space.dimension), np.nan)
     for site, proposal in ledger.store.proposals(round).items():
-        X[0, ledger.study.index(site)] = proposal.x
+        X[0, ledger.study.index(site)] = proposal.X[0]
     return X
 
 
 def _attendances(ledger: Ledger, rounds: list[int], *, is_late: bool) -> dict[str, Attendance]:
-    """Of every site, which has entered so many rounds."""
-    present, missing = set(ledger.store.proposals(ledger.current)), set(ledger.missing())
+    """How every site stands to the open round, given the number of rounds that it has entered."""
+    present, missing = set(ledger.store.proposals(ledger.round)), set(ledger.missing())
 
     def one(site: str, entered: int) -> Attendance:
         if site in present:

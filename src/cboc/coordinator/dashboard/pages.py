@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import urlencode, urlsplit
+from urllib.parse import urlencode
 
 from fastapi import APIRouter, Depends, FastAPI, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
@@ -28,6 +28,7 @@ from cboc.errors import CbocError
 from cboc.exchange.study import Study
 from cboc.space.parameters import Choice, Parameter
 from cboc.web.layout import add_layout, templates
+from cboc.web.same_origin import is_same_origin
 
 COOKIE = "cboc_login"
 CHARTS = "/charts/"
@@ -48,7 +49,7 @@ class NotLoggedIn(CbocError):
 
 
 def person_of(request: Request) -> str:
-    """Who looks at a page."""
+    """The person who looks at a page."""
     people: People = request.app.state.people
     person = people.who(request.cookies.get(COOKIE, ""))
     if person is None:
@@ -58,9 +59,7 @@ def person_of(request: Request) -> str:
 
 def own_page(request: Request) -> None:
     """A form of ours sent this, not one of another page: the browser says so."""
-    site, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
-    is_ours = site == "same-origin" if site else origin is not None and urlsplit(origin).netloc == request.url.netloc
-    if not is_ours:
+    if not is_same_origin(request):
         raise HTTPException(403)
 
 

@@ -145,7 +145,7 @@ def _integral(lines: Array, x: Array) -> Array:
 
 
 def _number(lines: Array, x: Array) -> Any:
-    """Of places that are on lines, 0, 2, 4, ..., or half-way between them."""
+    """Numbers of places that are on lines, 0, 2, 4, ..., or half-way between them."""
     return np.rint(2 * np.interp(x, lines, np.arange(len(lines)))).astype(int)
 
 

@@ -85,7 +85,7 @@ def respond(setting: Setting, sensor: Sensor = Sensor(), numerics: Numerics = RE
 
 
 def _top(t: Array, y: Array) -> tuple[float, float]:
-    """Of the parabola through the largest of the samples and its neighbours: (value, time)."""
+    """The peak of the parabola through the largest of the samples and its neighbours: (value, time)."""
     k = int(np.argmax(y))
     left, top, right = y[k - 1 : k + 2]
     off = 0.5 * (left - right) / (left - 2 * top + right)

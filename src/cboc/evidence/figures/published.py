@@ -55,7 +55,7 @@ def published(summary: Summary, surrogates: Sequence[str]) -> Figure:
 
 
 def _heights() -> dict[tuple[int, int], float]:
-    """Of every table's rows, from the top; a pause before every table but the first."""
+    """The heights of every table's rows, from the top; a pause before every table but the first."""
     heights, y = {}, 0.0
     for table, each in enumerate(TABLES):
         y += PAUSE

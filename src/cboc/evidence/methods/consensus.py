@@ -11,13 +11,17 @@ import numpy as np
 from cboc.arrays import Array, Mask
 from cboc.errors import CbocError
 from cboc.evidence.case import Case
-from cboc.exchange.ledger import Ledger, Network
+from cboc.exchange.ledger import Ledger
+from cboc.exchange.network import Network
 from cboc.exchange.study import Study
-from cboc.site.site import Site, think
+from cboc.site.policy import Policy
+from cboc.site.site import Site
+from cboc.site.thinking import think
 from cboc.site.trial import Trial
-from cboc.strategy.gate import Gate, GateLike
-from cboc.strategy.guide.guide import Guide, GuideLike
-from cboc.strategy.situation import Strategy
+from cboc.strategy.gate import Gate, Gated, GateLike
+from cboc.strategy.guide.guide import Guide
+from cboc.strategy.guide.guided import Guided
+from cboc.strategy.opinion import Strategy
 from cboc.surrogate.gp import GP
 from cboc.utility.utility import Utility
 
@@ -36,8 +40,9 @@ class Consensus:
 
     def __call__(self, case: Case) -> Array:
         study = study_of(case, self.rule, shares_best=self.guide is not None)
-        strategy = case.strategy if self.utility is None else replace(case.strategy, utility=self.utility)
-        return executed(case, rounds(case, study, Ledger(study), strategy, self.gate, self.guide or Guide()))
+        own = case.strategy if self.utility is None else replace(case.strategy, utility=self.utility)
+        strategy = Gated(own if self.guide is None else Guided(own, self.guide), self.gate)
+        return executed(case, rounds(case, study, Ledger(study), strategy))
 
 
 def study_of(case: Case, rule: str, *, shares_best: bool = False) -> Study:
@@ -51,28 +56,11 @@ def attendance(case: Case) -> Mask:
     return np.ones((case.sites, case.horizon), dtype=bool) if case.attendance is None else case.attendance
 
 
-def rounds(
-    case: Case,
-    study: Study,
-    network: Network,
-    strategy: Strategy,
-    gate: GateLike,
-    guide: GuideLike = Guide(),  # noqa: B008 - frozen
-) -> list[list[Trial]]:
+def rounds(case: Case, study: Study, network: Network, strategy: Strategy) -> list[list[Trial]]:
     """All rounds of a case on any network: the trials of every site."""
+    policy = Policy(strategy, initial=0, seed=case.seed)
     sites = [
-        Site(
-            study,
-            name,
-            network,
-            direction=data.direction,
-            data=data,
-            initial=0,
-            strategy=strategy,
-            gate=gate,
-            guide=guide,
-            seed=case.seed,
-        )
+        Site(study, name, network, direction=data.direction, policy=policy, data=data)
         for name, data in zip(case.names, case.initial, strict=True)
     ]
     for here in attendance(case).T:
@@ -81,7 +69,7 @@ def rounds(
         for k in present:
             sites[k].propose()
         if not here.all():
-            _close(network, sites[present[0]].trials[-1])
+            _go_on(network, [case.names[k] for k in present])
         for k in present:
             trial = sites[k].ask()
             y = case.experiment(k, trial.x)
@@ -92,11 +80,11 @@ def rounds(
     return [site.trials for site in sites]
 
 
-def _close(network: Network, latest: Trial) -> None:
+def _go_on(network: Network, present: list[str]) -> None:
     """Go on without those who are absent, unless nobody waits for them."""
-    if not isinstance(network, Ledger):
+    if not isinstance(network, Ledger):  # a control's own network has no rounds to close
         raise CbocError("only our own rounds go on without a site; this control needs all of them in all rounds.")
-    if network.current == latest.round:
+    if network.store.proposals(network.round).keys() & set(present):
         network.close()
 
 

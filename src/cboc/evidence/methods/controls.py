@@ -15,10 +15,11 @@ from cboc.data.dataset import Dataset
 from cboc.evidence.case import RANDOM, Case
 from cboc.evidence.methods.consensus import executed, proposed, rounds, study_of
 from cboc.exchange.ledger import Ledger
-from cboc.exchange.messages import Design, Proposal
+from cboc.exchange.messages import Mix, Proposal
+from cboc.exchange.network import Standing
 from cboc.problems.sites import displaced, sites_of
 from cboc.problems.synthetic import problem
-from cboc.strategy.gate import GateLike, always_follow
+from cboc.strategy.gate import Gate, Gated, GateLike
 
 UNRELATED = 2**20  # added to the seed of the run whose designs mean nothing here
 
@@ -29,17 +30,17 @@ def random_search(case: Case) -> Array:
     return np.array([case.rng(k, 0, RANDOM).random(shape) for k in range(case.sites)])
 
 
-def centre(case: Case, gate: GateLike = always_follow()) -> Array:  # noqa: B008 - frozen
+def centre(case: Case, gate: GateLike = Gate(0.0)) -> Array:  # noqa: B008 - frozen
     """Mixes with the centre of the box instead of the peers: the pull inwards that any average has."""
     middle = np.full((case.sites, case.horizon, case.space.dimension), 0.5)
     return _beside(case, middle, gate)
 
 
-def strangers(case: Case, gate: GateLike = always_follow()) -> Array:  # noqa: B008 - frozen
+def strangers(case: Case, gate: GateLike = Gate(0.0)) -> Array:  # noqa: B008 - frozen
     """Mixes with the peers of an unrelated run: the same kind of problem, its optimum at another random place."""
     other = unrelated_run(case)
     study = study_of(other, "uniform")
-    peers = proposed(rounds(other, study, Ledger(study), other.strategy, always_follow()))
+    peers = proposed(rounds(other, study, Ledger(study), Gated(other.strategy, Gate(0.0))))
     return _beside(case, peers, gate)
 
 
@@ -57,7 +58,7 @@ def unrelated_run(case: Case) -> Case:
 def _beside(case: Case, peers: Array, gate: GateLike) -> Array:
     study = study_of(case, "uniform")
     network = Beside(Ledger(study), peers)
-    return executed(case, rounds(case, study, network, case.strategy, gate))
+    return executed(case, rounds(case, study, network, Gated(case.strategy, gate)))
 
 
 @dataclass
@@ -73,12 +74,13 @@ class Beside:
     def leave(self, site: str) -> None:
         self.ledger.leave(site)
 
-    def design(self, site: str, round: int) -> Design | None:
-        answer = self.ledger.design(site, round)
-        if answer is None:
-            return None
+    def standing(self) -> Standing:
+        return self.ledger.standing()
+
+    def mix(self, site: str, turn: int) -> Mix:
+        answer = self.ledger.mix(site, turn)
         k = self.ledger.study.index(site)
-        X = self.peers[:, round].copy()
-        X[k] = self.ledger.store.proposals(round)[site].x
-        weights = whole_weights(self.ledger.matrix(round))[k]
-        return replace(answer, x=tuple(mix(weights, X).tolist()))
+        X = self.peers[:, answer.snapshot].copy()
+        X[k] = self.ledger.store.proposals(answer.snapshot)[site].X[0]
+        weights = whole_weights(self.ledger.matrix(answer.snapshot))[k]
+        return replace(answer, X=(tuple(mix(weights, X).tolist()),))

@@ -195,7 +195,7 @@ def propose(agents: list[Agent], t: int) -> list[Array]:
         return []
     case = agents[0].case
     rngs = [case.rng(agent.site, t, OWN) for agent in agents]
-    situations = [Situation(agent.dataset, case.space, warm_start=agent.warm_start) for agent in agents]
+    situations = [Situation(agent.dataset, case.space, memory=agent.warm_start) for agent in agents]
     gps = case.strategy.surrogates(situations)
     for agent, gp in zip(agents, gps, strict=True):
         agent.warm_start = tuple(gp.theta.tolist())

@@ -36,7 +36,7 @@ METHODS: dict[str, Method] = {
 
 
 def method(name: str) -> Method:
-    """By name; a variant of a tuning grid is 'method: knobs'."""
+    """A method by its name; a variant of a tuning grid is 'method: knobs'."""
     if name in METHODS:
         return METHODS[name]
     if name in VARIANTS:

@@ -271,7 +271,7 @@ def _sooner(cells: Sequence[Cell]) -> str:
 
 
 def claims_table(summary: Summary, surrogate: str) -> Table:
-    """Who is above whom in the paper's tables, and in ours."""
+    """Which method is above which, in the paper's tables and in ours."""
     rows = []
     for better, worse in CLAIMS:
         printed = [row for table in TABLES for row in table.rows.values() if {better, worse} <= row.keys()]

@@ -157,7 +157,7 @@ class Summary:
 
     @property
     def scenarios(self) -> list[Scenario]:
-        """Of which there is something, in order."""
+        """What there are rows of, in order."""
         return sorted({scenario for scenario, _, _ in self._rows})
 
     @property

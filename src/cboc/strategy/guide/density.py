@@ -4,7 +4,7 @@
     h, ε   maximise  √ε Π_k p_-k(z_k)               every best design z_k predicted from those of the others
 
 Where the best designs lie together p is narrow around them; where they lie anywhere ε is 1, and p says nothing. The
-logarithm of the product, 0 for ε = 1, is the evidence that there is something to share.
+logarithm of the product, 0 for ε = 1, are the log odds that there is something to share.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class OptimumDensity:
     centres: Array = field(repr=False)  # z, (m, D)
     width: float  # h
     doubt: float  # ε
-    evidence: float  # nats
+    log_odds: float  # nats
     background: Background = field(default=Box(), repr=False)  # what p is measured against
 
     @property
@@ -56,7 +56,7 @@ def fit_density(own: Array, others: Array, background: Background = Box()) -> Op
     doubts = DOUBTS[:, None, None]
     scores = np.logaddexp(np.log(doubts), np.log1p(-doubts) + predicted).sum(axis=2) + 0.5 * np.log(doubts[:, 0])
     doubt, width = np.unravel_index(np.argmax(scores), scores.shape)
-    evidence = float(scores[doubt, width])
-    if evidence <= 0.0:
+    log_odds = float(scores[doubt, width])
+    if log_odds <= 0.0:
         return None
-    return OptimumDensity(others, float(WIDTHS[width]), float(DOUBTS[doubt]), evidence, background)
+    return OptimumDensity(others, float(WIDTHS[width]), float(DOUBTS[doubt]), log_odds, background)

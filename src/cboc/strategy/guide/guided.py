@@ -1,102 +1,98 @@
-"""A utility that is drawn to where the others' best designs lie.
-
-    V(x)   = log U(x) + c tanh(w l(x) / c)          l(x) = log p(x)/ε >= 0     (`density.py`)
-
-The bonus is between 0 and c, so that the maximiser of V has at least e^-c of the largest utility: a design that the
-site would hardly refuse, whatever the others say.
-"""
+"""A strategy whose proposals are drawn to the others' best designs, as far as its guide says."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import log
 
-import numpy as np
-
-from cboc.arrays import Array, Owners
-from cboc.search.joint import Joint, join, likeness
-from cboc.strategy.guide.density import OptimumDensity
+from cboc.arrays import Array
+from cboc.errors import CbocError
+from cboc.strategy.guide.guide import Counsel, Guide, GuideLike
+from cboc.strategy.note import Note, Stance, Verdict
+from cboc.strategy.opinion import Generator, Heard, Opinion, Strategy, as_strategy
+from cboc.strategy.situation import Situation
+from cboc.surrogate.gp import GP
 from cboc.utility.utility import Utility
 
-ANCHORS = 2  # of the site's own, and as many of the others'
+
+@dataclass(frozen=True)
+class Guided(Strategy):
+    """A strategy and a guide. In a study that shares no best designs it is the strategy alone."""
+
+    strategy: Strategy  # or a function that is one
+    guide: GuideLike = field(default_factory=Guide)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "strategy", as_strategy(self.strategy))
+        if isinstance(self.guide, type) or not callable(self.guide):
+            raise CbocError(f"a guide is a function, such as Guide(); {self.guide!r} is not.")
+
+    @property
+    def can_batch(self) -> bool:
+        return self.strategy.can_batch
+
+    def __call__(self, situation: Situation, rng: Generator) -> Opinion:
+        return self._guided(self.strategy(situation, rng), situation)
+
+    def batch(self, situations: Sequence[Situation], rngs: Sequence[Generator]) -> list[Opinion]:
+        opinions = self.strategy.batch(situations, rngs)
+        return [self._guided(*each) for each in zip(opinions, situations, strict=True)]
+
+    def surrogate(self, situation: Situation) -> GP | None:
+        return self.strategy.surrogate(situation)
+
+    def _guided(self, opinion: Opinion, situation: Situation) -> Opinion:
+        """The opinion with its counsel."""
+        if situation.others is None:
+            return opinion
+        counsel = self.guide(opinion.utility, situation)
+        if not isinstance(counsel, Counsel):  # of a guide that is somebody's own
+            raise CbocError(f"a guide has to return a Counsel; {counsel!r} is none.")
+        drawn = opinion
+        if counsel.utility is not None and counsel.utility is not opinion.utility:
+            drawn = opinion.with_utility(counsel.utility)
+        return GuidedOpinion(opinion, drawn, counsel)
 
 
 @dataclass(frozen=True)
-class Guided:
-    """The utility, and what the others add to it. Its worth is that of the utility."""
+class GuidedOpinion:
+    """An opinion, the same as the others draw it, and what its guide says."""
 
-    base: Utility
-    where: OptimumDensity
-    weight: float  # w
-    most: float  # c
-
-    @property
-    def anchors(self) -> Array:
-        return np.vstack([self.base.anchors[:ANCHORS], self.where.centres[:ANCHORS]])
+    own: Opinion  # undisturbed: what is worth something is decided by it
+    drawn: Opinion
+    counsel: Counsel
 
     @property
-    def warm_start(self) -> Array | None:
-        return getattr(self.base, "warm_start", None)
+    def utility(self) -> Utility | None:
+        return self.counsel.utility
 
-    def __call__(self, X: Array) -> Array:
-        return self.batch([self])(X[None])[0]
+    def with_utility(self, utility: Utility) -> Opinion:
+        return replace(self, drawn=self.drawn.with_utility(utility), counsel=replace(self.counsel, utility=utility))
 
-    def with_gradient(self, X: Array) -> tuple[Array, Array]:
-        return self.batch([self]).with_gradient(X, np.zeros(len(X), dtype=int))
+    def propose(self) -> Array:
+        return self.drawn.propose()
 
-    def log_worth(self, X: Array) -> Array:
-        return self.base.log_worth(X)
-
-    def bonus(self, X: Array) -> Array:  # (n,)
-        """What the others add at X (n, D), in nats."""
-        return self.batch([self]).bonus(X, np.zeros(len(X), dtype=int))[0]
-
-    @property
-    def likeness(self) -> object:
-        return Guided, likeness(self.base), self.where.centres.shape
-
-    @staticmethod
-    def batch(utilities: Sequence[Guided]) -> AllGuided:
-        where = [utility.where for utility in utilities]
-        return AllGuided(
-            join([utility.base for utility in utilities]),
-            np.array([place.centres for place in where]),
-            np.array([place.log_heights for place in where]),
-            np.array([place.width for place in where]),
-            np.array([utility.weight for utility in utilities]),
-            np.array([utility.most for utility in utilities]),
+    def note(self, x: Array) -> Note:
+        counsel = self.counsel
+        return replace(
+            self.own.note(x),
+            pull=counsel.pull(x),
+            stance=counsel.stance,
+            keeps=counsel.keeps,
+            reason=counsel.reason,
+            log_odds=counsel.log_odds,
+            consistency=counsel.consistency,
         )
 
-
-@dataclass(frozen=True)
-class AllGuided:
-    """Those of K sites. Sums run over the bumps and coordinates of one row: none depends on the rows beside it."""
-
-    base: Joint
-    centres: Array = field(repr=False)  # (K, m, D)
-    log_heights: Array = field(repr=False)  # (K, m)
-    widths: Array  # (K,)
-    weights: Array  # (K,)
-    most: Array  # (K,)
-
-    def __call__(self, X: Array) -> Array:
-        sites, count, D = X.shape
-        bonus = self.bonus(X.reshape(-1, D), np.repeat(np.arange(sites), count))[0]
-        return self.base(X) + bonus.reshape(sites, count)
-
-    def with_gradient(self, X: Array, owners: Owners) -> tuple[Array, Array]:
-        value, gradient = self.base.with_gradient(X, owners)
-        bonus, slope = self.bonus(X, owners)
-        return value + bonus, gradient + slope
-
-    def bonus(self, X: Array, owners: Owners) -> tuple[Array, Array]:
-        """c tanh(w l / c) (b,) and its gradient (b, D)."""
-        steps = (self.centres[owners] - X[:, None]) / self.widths[owners, None, None]  # (b, m, D)
-        logs = self.log_heights[owners] - 0.5 * (steps * steps).sum(axis=2)
-        top = np.maximum(logs.max(axis=1), 0.0)
-        bumps = np.exp(logs - top[:, None])
-        total = np.exp(-top) + bumps.sum(axis=1)  # p/ε, times e^-top
-        weight, most = self.weights[owners], self.most[owners]
-        saturated = np.tanh(weight * (top + np.log(total)) / most)
-        pull = (bumps[:, :, None] * steps).sum(axis=1) / (total * self.widths[owners])[:, None]  # ∇l
-        return most * saturated, (weight * (1.0 - saturated**2))[:, None] * pull
+    def judge(self, heard: Heard) -> Verdict:
+        """Alone, no mix is followed; in doubt, one that keeps the share of the utility that the guide asks for."""
+        counsel, verdict, note = self.counsel, self.own.judge(heard), heard.note
+        verdict = replace(verdict, pull=counsel.pull(heard.mix))
+        if counsel.stance is Stance.ALONE:
+            return replace(verdict, follows=False, reason=counsel.reason)
+        mix, own = verdict.log_worth + verdict.pull, note.log_worth + note.pull
+        if counsel.stance is Stance.DOUBT and counsel.keeps > 0.0 and not mix >= own + log(counsel.keeps):
+            share = f"{100 * counsel.keeps:.0f} %"
+            return replace(verdict, follows=False, reason=f"it keeps less than {share} of what your own promises")
+        return verdict

@@ -3,12 +3,13 @@ import threading
 import pytest
 
 import cboc
-from cboc import CbocError, Finished, Ledger, Site, Study, Waiting
+from cboc import CbocError, Finished, Ledger, Policy, Site, Study, Unreachable, Waiting
 from cboc.coordinator.tokens import Tokens
 from cboc.coordinator.transactions import Transactions
-from cboc.exchange.rest import Rest, Unreachable
+from cboc.exchange.http import Client
 from cboc.storage.sitefile import SiteFile
 
+POLICY = Policy(initial=3, seed=5)
 SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
 STUDY = Study(SPACE, ("x", "y"), 4, name="trial run")
 CENTRES = {"x": 0.3, "y": 0.35}
@@ -28,7 +29,7 @@ def coordinator(engine, serving):
 
 
 def rejoin(tmp_path, name, **options):
-    return cboc.join(storage=tmp_path / f"{name}.db", initial=3, **options)
+    return cboc.join(storage=tmp_path / f"{name}.db", policy=POLICY, **options)
 
 
 def take_part(tmp_path, name):
@@ -49,14 +50,16 @@ def take_part(tmp_path, name):
 def test_a_study_of_sites_that_forget_everything_but_their_files(coordinator, tmp_path):
     url, codes = coordinator
     for name in STUDY.sites:
-        cboc.join(url, codes[name], storage=f"sqlite:///{tmp_path / name}.db", direction="minimise", seed=5)
+        cboc.join(
+            url, codes[name], storage=f"sqlite:///{tmp_path / name}.db", direction="minimise", policy=Policy(seed=5)
+        )
     threads = [threading.Thread(target=take_part, args=(tmp_path, name)) for name in STUDY.sites]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
     ledger = Ledger(STUDY)
-    together = [Site(STUDY, name, ledger, direction="minimise", initial=3, seed=5) for name in STUDY.sites]
+    together = [Site(STUDY, name, ledger, direction="minimise", policy=POLICY) for name in STUDY.sites]
     while not all(site.is_finished for site in together):
         for site in together:
             site.propose()
@@ -70,15 +73,15 @@ def test_a_study_of_sites_that_forget_everything_but_their_files(coordinator, tm
 
 def test_a_site_killed_between_saving_and_sending_sends_the_same_again(coordinator, tmp_path, monkeypatch):
     url, codes = coordinator
-    site = cboc.join(url, codes["x"], storage=tmp_path / "x.db", direction="minimise", initial=0)
+    site = cboc.join(url, codes["x"], storage=tmp_path / "x.db", direction="minimise", policy=Policy(initial=0))
     with monkeypatch.context() as patched:
-        patched.setattr(Rest, "_request", _killed)
+        patched.setattr(Client, "_request", _killed)
         with pytest.raises(KeyboardInterrupt):
             site.propose()
     cboc.join(storage=tmp_path / "x.db").propose()
     first, second = [message for message in SiteFile(tmp_path / "x.db").sent() if message.method == "PUT"]
     assert (first.path, first.body) == (second.path, second.body)
-    assert cboc.join(storage=tmp_path / "x.db").network.standing()["missing"] == ["y"]
+    assert cboc.join(storage=tmp_path / "x.db").network.standing().missing == ("y",)
 
 
 def _killed(*_, **__):
@@ -123,22 +126,22 @@ def test_while_the_coordinator_is_down_a_site_goes_on_alone_and_comes_back(engin
         for name in STUDY.sites:
             cboc.join(url, door.invite("trial run", name), storage=tmp_path / f"{name}.db", direction="minimise")
         if has_arrived:  # x has proposed for round 0, and waits for y, when the coordinator goes down
-            assert finish(tmp_path, "x").trials[-1].status == "proposed"
+            assert finish(tmp_path, "x").trials[-1].status == "submitted"
     site = rejoin(tmp_path, "x", patience=0.1)
-    while (trial := site.ask()).round is None:
+    while (trial := site.ask()).turn is None:
         site.tell(trial, outcome("x", trial.design(STUDY.space)))
-    assert trial.decision == "solo" and "could not be reached" in trial.explain(STUDY.sites)
+    assert trial.decision == "unreachable" and "could not be reached" in trial.explain(STUDY.sites)
     assert rejoin(tmp_path, "x", patience=0.1).ask() == trial  # the same until it is told
     site.tell(trial, outcome("x", trial.design(STUDY.space)))
     with serving(engine) as url:
         for _ in range(5):
             for name in STUDY.sites:
                 finish(tmp_path, name, url=url)
-        assert Transactions(engine).state("trial run").missing == ()
+        assert Transactions(engine).standing("trial run").missing == ()
         for name in STUDY.sites:
             of_site = rejoin(tmp_path, name, url=url)
-            assert of_site.is_finished and of_site.rounds == 4
-    shared = [trial for trial in of_site.trials if trial.weights and trial.weights[0] > 0.0]
+            assert of_site.is_finished and of_site.turns == 4
+    shared = [trial for trial in of_site.trials if trial.answer and trial.answer.weights[0] > 0.0]
     assert shared  # y has heard x again
 
 
@@ -146,7 +149,7 @@ def test_a_site_that_may_not_go_on_alone_says_so(engine, serving, tmp_path):
     Transactions(engine).create(STUDY)
     with serving(engine) as url:
         code = Tokens(engine).invite("trial run", "x")
-        cboc.join(url, code, storage=tmp_path / "x.db", direction="minimise", initial=0)
+        cboc.join(url, code, storage=tmp_path / "x.db", direction="minimise", policy=Policy(initial=0))
     site = cboc.join(storage=tmp_path / "x.db", patience=0.1, goes_on_alone=False)
     with pytest.raises(Unreachable, match="no coordinator answers"):
         site.ask()
@@ -168,7 +171,7 @@ def test_mistakes_get_one_sentence(coordinator, tmp_path):
         cboc.join("http://127.0.0.1:9", codes["x"], storage=tmp_path / "z.db", direction="minimise", patience=0.2)
     cboc.join(url, codes["x"], storage=tmp_path / "x.db", direction="minimise")
     rejoin(tmp_path, "x").ask()
-    with pytest.raises(CbocError, match="has begun with direction = 'minimise'; 'maximise' came"):
+    with pytest.raises(CbocError, match="has begun with direction = 'minimise'; it cannot become 'maximise'"):
         cboc.join(storage=tmp_path / "x.db", direction="maximise")
     for code in ("unknown", codes["y"]):
         with pytest.raises(CbocError, match="use another file for another site or study"):

@@ -12,14 +12,14 @@ import pytest
 import uvicorn
 
 import cboc
-from cboc import CbocError, Finished, Study, Waiting
+from cboc import CbocError, Finished, Policy, Study, Unreachable, Waiting
 from cboc.coordinator.app import create_app
 from cboc.coordinator.certificate import make
 from cboc.coordinator.database import open_database
 from cboc.coordinator.schema import upgrade
 from cboc.coordinator.tokens import Tokens
 from cboc.coordinator.transactions import Transactions
-from cboc.exchange.ledger import Unreachable
+from cboc.exchange.http import Client
 from cboc.exchange.rest import Rest
 from cboc.site.trial import Status
 from cboc.storage.sitefile import SiteFile
@@ -82,20 +82,21 @@ def test_a_site_that_lost_its_file_goes_on_with_a_new_one(database, serving, joi
     """It had proposed for the open round: it waits until that has closed, and takes part in the next."""
     invite = begin(database, STUDY)
     with serving(database) as url:
-        given = {"direction": "maximise", "initial": 0}
+        given = {"direction": "maximise", "policy": Policy(initial=0)}
         lost, y = join("lost.db", url, invite("x"), **given), join("y.db", url, invite("y"), **given)
         lost.propose()
         Tokens(database).revoke("trial run", "x")
-        new = join("new.db", url, invite("x"), direction="maximise", initial=1)
+        new = join("new.db", url, invite("x"), direction="maximise", policy=Policy(initial=1))
         new.tell(new.ask(), 1.0)
-        with pytest.raises(Waiting, match="with another design that site 'x' proposed for it"):
+        with pytest.raises(Waiting, match="round 0 is open with what 'x' proposed for it before"):
             new.ask()
         assert new.trials[1].status == Status.PROPOSED
         y.tell(y.ask(), 1.0)
         with pytest.raises(Waiting, match="round 1 is still open"):
             new.ask()
         y.propose()
-        assert new.ask().round == 1
+        trial = new.ask()
+        assert (trial.turn.number, trial.answer.snapshot) == (1, 1)
 
 
 def test_two_beginners_on_one_file_have_one_token_between_them(database, serving, tmp_path):
@@ -106,7 +107,7 @@ def test_two_beginners_on_one_file_have_one_token_between_them(database, serving
         command = [sys.executable, "-c", code, url, invite("x"), str(tmp_path / "x.db")]
         many = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=os.environ.copy()) for _ in range(3)]
         assert [process.communicate(timeout=120)[0].strip() for process in many] == ["x"] * 3
-        assert cboc.join(storage=tmp_path / "x.db").network.standing()["site"] == "x"
+        assert cboc.join(storage=tmp_path / "x.db").network.membership().site == "x"
     assert sorted(path.name for path in tmp_path.glob("*x.db*")) == ["x.db"]
 
 
@@ -143,13 +144,13 @@ def test_another_address_without_a_certificate_drops_the_old_one(certified, data
     code = begin(database, STUDY)("x")
     join("x.db", f"https://{place}", code, direction="maximise", certificate=pem)
     with serving(database) as elsewhere:
-        assert join("x.db", elsewhere, code).network.certificate is None
+        assert join("x.db", elsewhere, code).network.client.certificate is None
         assert SiteFile(tmp_path / "x.db").about["certificate"] is None
         with pytest.raises(CbocError, match="does not trust its certificate"):
             join("x.db", f"https://{place}", code)
-        assert join("x.db").network.url == elsewhere  # what did not work is not kept
-    assert join("x.db", f"https://{place}", code, certificate=pem).network.certificate == pem
-    assert join("x.db", f"https://{place}", code).network.certificate == pem  # the same address: nothing new
+        assert join("x.db").network.client.url == elsewhere  # what did not work is not kept
+    assert join("x.db", f"https://{place}", code, certificate=pem).network.client.certificate == pem
+    assert join("x.db", f"https://{place}", code).network.client.certificate == pem  # the same address: nothing new
 
 
 def test_the_certificate_of_a_first_try_does_not_stick(certified, database, join, tmp_path):
@@ -168,11 +169,11 @@ def test_the_certificate_of_a_first_try_does_not_stick(certified, database, join
 def test_an_address_by_http_of_a_coordinator_by_https(certified):
     place, _ = certified
     with pytest.raises(Unreachable, match=f"does it speak HTTPS. Try https://{place}"):
-        Rest(f"http://{place}", "token", patience=0.5).standing()
+        Rest(Client(f"http://{place}", "token", patience=0.5)).standing()
 
 
 def test_a_code_that_is_too_long_is_named_before_anything_is_made(tmp_path):
-    with pytest.raises(CbocError, match="an invitation is a word of 43 letters; 300 came"):
+    with pytest.raises(CbocError, match="an invitation is a word of 43 letters; this has 300"):
         cboc.join("http://127.0.0.1:1", "c" * 300, storage=tmp_path / "x.db", direction="maximise")
     assert list(tmp_path.iterdir()) == []
 
@@ -183,34 +184,33 @@ def test_a_code_that_is_too_long_is_named_before_anything_is_made(tmp_path):
 def test_a_finished_site_says_goodbye_once(database, serving, join, tmp_path):
     invite = begin(database, ALONE)
     with serving(database) as url:
-        x = join("x.db", url, invite("x"), direction="maximise", initial=0)
+        x = join("x.db", url, invite("x"), direction="maximise", policy=Policy(initial=0))
         x.tell(x.ask(), 1.0)
         for _ in range(3):
             with pytest.raises(Finished):
                 join("x.db").ask()
-        assert [message.path for message in SiteFile(tmp_path / "x.db").sent()].count("/v1/leave") == 1
+        assert [message.path for message in SiteFile(tmp_path / "x.db").sent()].count("/v2/leave") == 1
         again = join("x.db", url.replace("127.0.0.1", "localhost"))
         with pytest.raises(Finished):
             again.ask()  # who is there now may not know it
-        assert [message.path for message in SiteFile(tmp_path / "x.db").sent()].count("/v1/leave") == 2
+        assert [message.path for message in SiteFile(tmp_path / "x.db").sent()].count("/v2/leave") == 2
 
 
 def test_a_goodbye_that_was_not_heard_is_said_again(database, serving, join, tmp_path):
     invite = begin(database, ALONE)
     with serving(database) as url:
-        x = join("x.db", url, invite("x"), direction="maximise", initial=0)
+        x = join("x.db", url, invite("x"), direction="maximise", policy=Policy(initial=0))
         x.tell(x.ask(), 1.0)
         Tokens(database).revoke("trial run", "x")
         for _ in range(2):
-            with pytest.raises(Finished, match="1 of 1 rounds"):
+            with pytest.raises(Finished, match="1 of 1 turns"):
                 join("x.db").ask()
-    assert [message.path for message in SiteFile(tmp_path / "x.db").sent()].count("/v1/leave") == 2
+    assert [message.path for message in SiteFile(tmp_path / "x.db").sent()].count("/v2/leave") == 2
 
 
 def test_the_first_retry_is_said():
     said = []
-    network = Rest("http://127.0.0.1:1", "token", patience=1.0)
-    network.on_retry = said.append
+    network = Rest(Client("http://127.0.0.1:1", "token", patience=1.0, on_retry=said.append))
     with pytest.raises(Unreachable, match="try again later"):
         network.standing()
     assert len(said) == 1
@@ -240,6 +240,6 @@ def test_a_proxy_that_wants_https_is_named(answer):
         thread.start()
         place = f"127.0.0.1:{server.server_port}"
         with pytest.raises(CbocError, match=f"as if it spoke HTTPS: try https://{place}"):
-            Rest(f"http://{place}", "token").standing()
+            Rest(Client(f"http://{place}", "token")).standing()
         server.shutdown()
         thread.join()

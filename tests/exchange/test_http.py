@@ -10,28 +10,25 @@ from datetime import datetime
 
 import pytest
 
-from cboc import CbocError, Site, Study
+from cboc import CbocError, Policy, Site, Study, Waiting
 from cboc.coordinator import certificate
-from cboc.exchange import answers, rest
-from cboc.exchange.ledger import Final, RoundClosed
-from cboc.exchange.messages import Proposal
-from cboc.exchange.rest import Rest
+from cboc.exchange import http
+from cboc.exchange.http import Client
+from cboc.exchange.messages import Mix, Proposal
+from cboc.exchange.network import Conflict, NotSubmitted, Standing
+from cboc.exchange.rest import Membership, Rest
+from cboc.site.trial import Status
 
 STUDY = Study({"a": (0.0, 1.0), "b": (0.0, 1.0)}, ("x", "y"), 4, name="trial run")
-STANDING = {
-    "agreement": STUDY.agreement(),
-    "digest": STUDY.digest,
-    "site": "x",
-    "round": 0,
-    "missing": ["x", "y"],
-    "closes_at": None,
-}
-DESIGN = {"x": [0.5, 1], "weights": [0.25, 0.75], "leader": "y", "others": [[0.0, 1.0]]}
+MEMBERSHIP = {"agreement": STUDY.agreement(), "digest": STUDY.digest, "site": "x", "turn": 3}
+STANDING = {"round": 0, "missing": ["x", "y"], "closes_at": None}
+MIX = {"X": [[0.5, 1]], "weights": [0.25, 0.75], "snapshot": 2, "leader": "y", "others": [[0.0, 1.0]]}
 MESSAGES = {
     "join": lambda network: network.join("code", STUDY, "x"),
+    "membership": lambda network: network.membership(),
     "standing": lambda network: network.standing(),
-    "submit": lambda network: network.submit(Proposal("x", 0, (0.5, 0.5))),
-    "design": lambda network: network.design("x", 0),
+    "submit": lambda network: network.submit(Proposal("x", 0, [(0.5, 0.5)])),
+    "mix": lambda network: network.mix("x", 0),
     "leave": lambda network: network.leave("x"),
 }
 LONGEST_TEST = 20.0  # seconds
@@ -130,10 +127,14 @@ class Clock:
         self._now += seconds
 
 
+def reached(url, **options):
+    return Rest(Client(url, "token", **options))
+
+
 def sentence_of(url, message, **options):
     """What a site is told, which is one line of printable characters, in time."""
     with in_time(), pytest.raises(CbocError) as told:
-        MESSAGES[message](Rest(url, "token", **({"patience": 10.0} | options)))
+        MESSAGES[message](reached(url, **({"patience": 10.0} | options)))
     sentence = str(told.value)
     assert sentence.isprintable() and len(sentence) < 1000
     return sentence
@@ -169,12 +170,19 @@ NOBODYS = {
     "refused with a list": answer(409, ["error"]),
     "refused with a number": answer(409, {"error": 3}),
     "refused with nothing": answer(401),
-    "current as text": answer(409, {"error": "no.", "current": "1"}),
-    "current as truth": answer(409, {"error": "no.", "current": True}),
-    "current as fraction": answer(409, {"error": "no.", "current": 1.5}),
-    "current below 0": answer(409, {"error": "no.", "current": -1}),
-    "current beyond all": answer(409, {"error": "no.", "current": 10**30}),
-    "final as text": answer(409, {"error": "no.", "is_final": "yes"}),
+    "refused without a word": answer(409, {"error": ""}),
+    "refused at length": answer(409, {"error": "!" * 10**5}),
+    "reason as number": answer(409, {"error": "no.", "reason": 1}),
+    "reason as truth": answer(409, {"error": "no.", "reason": True}),
+    "reason as list": answer(409, {"error": "no.", "reason": ["waiting"]}),
+    "a reason that nobody has": answer(409, {"error": "no.", "reason": "final"}),
+    "waiting for nothing": answer(409, {"error": "no.", "reason": "waiting"}),
+    "standing as text": answer(409, {"error": "no.", "standing": "1"}),
+    "standing as list": answer(409, {"error": "no.", "standing": [0, []]}),
+    "standing without a round": answer(409, {"error": "no.", "standing": {"missing": []}}),
+    "standing of half a round": answer(409, {"error": "no.", "standing": STANDING | {"round": 1.5}}),
+    "standing below 0": answer(409, {"error": "no.", "standing": STANDING | {"round": -1}}),
+    "standing beyond all": answer(409, {"error": "no.", "standing": STANDING | {"round": 10**30}}),
     "agreement as list": answer(409, {"error": "no.", "agreement": []}),
     "agreement without end": answer(409, b'{"error": "no.", "agreement": {"a":' + b"[" * 300 + b"]" * 300 + b"}}"),
 }
@@ -188,13 +196,13 @@ def test_what_no_coordinator_answers_is_one_sentence(server, kind, message):
     assert server.asked == 1
 
 
-@pytest.mark.parametrize("message", ["join", "standing", "submit", "leave"])
-def test_an_open_round_is_no_answer_to_anything_but_a_design(server, message):
-    server.reply = answer(202, b"null")
+@pytest.mark.parametrize("message", ["join", "membership", "standing", "submit", "leave"])
+def test_an_open_round_is_no_answer_to_anything_but_a_question_for_a_mix(server, message):
+    server.reply = answer(202, STANDING)
     assert is_no_coordinator(server.url, sentence_of(server.url, message))
 
 
-@pytest.mark.parametrize("message", ["join", "standing", "design"])
+@pytest.mark.parametrize("message", ["join", "membership", "standing", "mix"])
 def test_nothing_is_no_answer_where_something_is_needed(server, message):
     server.reply = answer(204)
     assert is_no_coordinator(server.url, sentence_of(server.url, message))
@@ -207,87 +215,132 @@ def test_a_good_answer_to_another_message_is_none(server, message):
 
 
 def test_good_answers_are_read(server):
-    network = Rest(server.url, "token", patience=5.0, study=STUDY)
-    server.reply = answer(200, STANDING | {"news": "of a later version"})
-    assert network.standing() == STANDING == network.join("code")
-    server.reply = answer(200, DESIGN)
-    design = network.design("x", 3)
-    assert (design.x, design.weights, design.leader, design.others) == ((0.5, 1.0), (0.25, 0.75), "y", ((0.0, 1.0),))
-    assert (design.site, design.round, type(design.x[1])) == ("x", 3, float)
-    server.reply = answer(202, b"null")
-    assert network.design("x", 3) is None
+    network = reached(server.url, patience=5.0)
+    server.reply = answer(200, MEMBERSHIP | {"news": "of a later version"})
+    assert network.membership() == Membership(**MEMBERSHIP) == network.join("code")
+    server.reply = answer(200, STANDING)
+    assert network.standing() == Standing(0, ("x", "y"), None)
+    server.reply = answer(200, {"round": 3, "missing": [], "closes_at": 17})
+    assert network.standing() == Standing(3, (), 17.0)
+    server.reply = answer(200, MIX)
+    mix = network.mix("x", 3)
+    assert mix == Mix("x", 3, [(0.5, 1.0)], (0.25, 0.75), 2, "y", [(0.0, 1.0)]) and type(mix.X[0][1]) is float
+    server.reply = answer(202, STANDING | {"round": 7, "closes_at": 17.5})
+    with pytest.raises(Waiting) as waiting:
+        network.mix("x", 3)
+    assert waiting.value.standing == Standing(7, ("x", "y"), 17.5) and waiting.value.is_usual
     server.reply = answer(204)
-    assert network.submit(Proposal("x", 3, (0.5, 0.5))) is None and network.leave("x") is None
+    assert network.submit(Proposal("x", 3, [(0.5, 0.5)])) is None and network.leave("x") is None
 
 
-WRONG_STANDINGS = [
+def test_a_form_that_may_leave_something_out_does(server):
+    network = reached(server.url, patience=5.0)
+    server.reply = answer(200, {"round": 0, "missing": ["x"]})
+    assert network.standing().closes_at is None
+    server.reply = answer(200, {name: value for name, value in MIX.items() if name != "leader"})
+    assert network.mix("x", 0).leader is None
+    server.reply = answer(200, {name: value for name, value in MEMBERSHIP.items() if name != "turn"})
+    assert network.membership().turn is None
+
+
+def not_right(server, sentence, name):
+    """It is no coordinator, because of this field; NaN and its like are no JSON."""
+    reasons = (f" but {name} is not ", "but it is not a JSON object")
+    return is_no_coordinator(server.url, sentence) and any(reason in sentence for reason in reasons)
+
+
+WRONG_MEMBERSHIPS = [
     *({"agreement": value} for value in (None, [], "text", 3)),
     *({"digest": value} for value in (None, 3, "", ["a"], "\x1b[2J")),
     *({"site": value} for value in (None, 3, "", "x\x1b]0;title\x07", "\ud800", "x" * 10**4)),
+    *({"turn": value} for value in ("0", -1, 0.0, True, 10**30)),
+]
+WRONG_STANDINGS = [
     *({"round": value} for value in (None, "0", -1, 0.0, True, 10**30)),
     *({"missing": value} for value in (None, "xy", [1], [None], {"x": 1}, ["\x1b[2J"])),
     *({"closes_at": value} for value in ("soon", True, [], -1.0, 1e300, float("nan"), float("inf"), 10**400)),
 ]
 
 
+@pytest.mark.parametrize("changed", WRONG_MEMBERSHIPS, ids=lambda changed: f"{changed!r:.40}")
+def test_every_field_of_a_membership_is_looked_at(server, changed):
+    (name,) = changed
+    for message in ("join", "membership"):
+        server.reply = answer(200, MEMBERSHIP | changed)
+        assert not_right(server, sentence_of(server.url, message), name)
+
+
 @pytest.mark.parametrize("changed", WRONG_STANDINGS, ids=lambda changed: f"{changed!r:.40}")
 def test_every_field_of_a_standing_is_looked_at(server, changed):
     (name,) = changed
-    for message in ("join", "standing"):
-        server.reply = answer(200, STANDING | changed)
-        sentence = sentence_of(server.url, message)
-        assert is_no_coordinator(server.url, sentence)
-        assert f"({name} is not" in sentence or "without a JSON object" in sentence  # NaN and its like are no JSON
+    for message, status in (("standing", 200), ("mix", 202)):
+        server.reply = answer(status, STANDING | changed)
+        assert not_right(server, sentence_of(server.url, message), name)
+    server.reply = answer(409, {"error": "no.", "reason": "waiting", "standing": STANDING | changed})
+    assert not_right(server, sentence_of(server.url, "submit"), "standing")
 
 
-@pytest.mark.parametrize("name", STANDING)
-def test_no_field_of_a_standing_may_be_missing(server, name):
-    server.reply = answer(200, {key: value for key, value in STANDING.items() if key != name})
-    assert f"({name} is not" in sentence_of(server.url, "standing")
+@pytest.mark.parametrize(
+    ("message", "good", "name"),
+    [
+        *(("membership", MEMBERSHIP, name) for name in ("agreement", "digest", "site")),
+        *(("join", MEMBERSHIP, name) for name in ("agreement", "digest", "site")),
+        *(("standing", STANDING, name) for name in ("round", "missing")),
+        *(("mix", MIX, name) for name in ("X", "weights", "snapshot", "others")),
+    ],
+)
+def test_no_field_that_is_needed_may_be_missing(server, message, good, name):
+    server.reply = answer(200, {key: value for key, value in good.items() if key != name})
+    assert f" but {name} is missing)" in sentence_of(server.url, message)
 
 
 WRONG_POINTS = [None, "text", {}, [], [None, 0.5], ["0.5", 0.5], [True, 0.5], [[0.5], 0.5], [-0.1, 0.5], [0.5, 1.1]]
 WRONG_POINTS += [[float("nan"), 0.5], [0.5, float("inf")], [10**400, 0.5], [2**64, 0.5]]
-WRONG_DESIGNS = [
-    *({"x": value} for value in WRONG_POINTS),
+WRONG_MIXES = [
+    *({"X": [value]} for value in WRONG_POINTS),
+    *({"X": value} for value in (None, {}, "text", 3, [], [0.5, 0.5], [[0.5, 0.5], [0.5]])),
     *({"weights": value} for value in (*WRONG_POINTS, [0.5, 0.4], [0.5, 0.50001], [1, 1], [0.0])),
+    *({"snapshot": value} for value in (None, "0", -1, 0.5, True, [], 10**30)),
     *({"leader": value} for value in (3, [], False, "", "y\x1b[2J")),
     *({"others": [value]} for value in (*WRONG_POINTS, [0.5], [0.5, 0.5, 0.5])),
     *({"others": value} for value in (None, {}, "text", 3, [[0.5, 0.5]] * 33)),
 ]
 
 
-@pytest.mark.parametrize("changed", WRONG_DESIGNS, ids=lambda changed: f"{changed!r:.40}")
-def test_every_field_of_a_design_is_looked_at(server, changed):
-    server.reply = answer(200, DESIGN | changed)
-    sentence = sentence_of(server.url, "design")
+@pytest.mark.parametrize("changed", WRONG_MIXES, ids=lambda changed: f"{changed!r:.40}")
+def test_every_field_of_a_mix_is_looked_at(server, changed):
+    server.reply = answer(200, MIX | changed)
+    sentence = sentence_of(server.url, "mix")
     assert is_no_coordinator(server.url, sentence)
 
 
-@pytest.mark.parametrize("name", DESIGN)
-def test_no_field_of_a_design_may_be_missing(server, name):
-    server.reply = answer(200, {key: value for key, value in DESIGN.items() if key != name})
-    assert f"({name} is not" in sentence_of(server.url, "design")
-
-
-def test_a_design_has_as_many_coordinates_as_what_was_proposed(server):
-    network = Rest(server.url, "token", patience=2.0)
+@pytest.mark.parametrize(
+    ("changed", "reason"),
+    [
+        ({"weights": [1.0]}, "a row of W has 2 weights; site 'x' was given 1"),
+        ({"leader": "z"}, "the leader that the network of site 'x' names is no site of the study"),
+        (
+            {"X": [[0.5]], "others": []},
+            "designs of study 'trial run' have 2 coordinates; the network of site 'x' gave 1",
+        ),
+        ({"X": [[0.5, 0.5, 0.5]], "others": []}, "2 coordinates; the network of site 'x' gave 3"),
+        ({"X": [[0.5, 0.5], [0.5, 0.5]]}, "asked about 1 designs; its network gave 2"),
+    ],
+)
+def test_a_mix_fits_the_study_and_what_was_proposed(server, changed, reason):
+    site = Site(STUDY, "x", reached(server.url, patience=5.0), direction="minimise", policy=Policy(initial=0))
     server.reply = answer(204)
-    network.submit(Proposal("x", 0, (0.5, 0.5, 0.5)))
-    server.reply = answer(200, DESIGN)
-    with pytest.raises(CbocError, match="x has 2 coordinates instead of 3"):
-        network.design("x", 0)
-
-
-def test_a_design_fits_the_study(server):
-    changes = [{"weights": [1.0]}, {"leader": "z"}, {"x": [0.5], "others": []}]
-    for change, reason in zip(changes, ("weights are 1 instead of 2", "no site of the study", "1 coord"), strict=True):
-        server.reply = answer(200, DESIGN | change)
-        assert reason in sentence_of(server.url, "design", study=STUDY)
+    trial = site.propose()
+    server.reply = answer(200, MIX | changed)
+    with pytest.raises(CbocError, match=reason):
+        site.ask()
+    assert site.trials == [trial] and trial.status is Status.SUBMITTED  # nothing of it was taken
+    server.reply = answer(200, MIX)
+    assert site.ask().answer.weights == (0.25, 0.75)
 
 
 def test_of_a_huge_answer_only_the_beginning_is_read(server, monkeypatch):
-    monkeypatch.setattr(rest, "LARGEST", 2**20)
+    monkeypatch.setattr(http, "LARGEST", 2**20)
     sent = 0
 
     def flood(line):
@@ -304,8 +357,8 @@ def test_of_a_huge_answer_only_the_beginning_is_read(server, monkeypatch):
 
 def test_the_largest_answers_of_ours_are_not_too_large():
     row = [1 / 3] * 1000
-    assert 2**20 < len(json.dumps([row] * 1000)) < answers.LARGEST
-    assert len(json.dumps({"x": row[:100], "weights": row, "others": [row[:100]] * 32})) < answers.LARGEST / 100
+    assert 2**20 < len(json.dumps([row] * 1000)) < http.LARGEST
+    assert len(json.dumps({"X": [row[:100]], "weights": row, "others": [row[:100]] * 32})) < http.LARGEST / 100
 
 
 @pytest.mark.parametrize("message", MESSAGES)
@@ -323,7 +376,7 @@ def test_an_answer_that_does_not_end_is_given_up(server, message):
 @pytest.mark.parametrize("reply", [b"", b"SSH-2.0-OpenSSH_9.2\r\n", b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{}"])
 @pytest.mark.parametrize("message", MESSAGES)
 def test_what_is_cut_short_is_asked_for_again(server, message, reply, monkeypatch):
-    monkeypatch.setattr(rest, "time", Clock())
+    monkeypatch.setattr(http, "time", Clock())
     server.reply = reply
     assert sentence_of(server.url, message, patience=2.0).startswith("no coordinator answers at")
     assert server.asked > 1
@@ -331,26 +384,25 @@ def test_what_is_cut_short_is_asked_for_again(server, message, reply, monkeypatc
 
 @pytest.mark.parametrize("message", MESSAGES)
 def test_a_refusal_does_not_reach_the_terminal_as_it_came(server, message):
-    server.reply = answer(401, {"error": "no\x1b[2J,\r\n\x00 not\u202e\ud800\x9b31m you." + "!" * 10**5})
+    server.reply = answer(401, {"error": "no\x1b[2J,\r\n\x00 not\u202e\ud800\x9b31m you." + "!" * 4000})
     sentence = sentence_of(server.url, message)
     assert sentence.startswith(f"the coordinator at {server.url} refused: no[2J, not31m you.!!!")
     assert len(sentence.partition("refused: ")[2]) == 500
 
 
-def test_refusals_are_what_they_say_where_they_can_be(server):
-    network = Rest(server.url, "token", patience=2.0)
-    server.reply = answer(409, {"error": "late.", "current": 7})
-    for message in ("submit", "design"):
-        with pytest.raises(RoundClosed) as late:
+@pytest.mark.parametrize("message", ["membership", "standing", "submit", "mix", "leave"])
+def test_refusals_are_what_they_say(server, message):
+    network = reached(server.url, patience=2.0)
+    server.reply = answer(409, {"error": "la\x07ter.", "reason": "waiting", "standing": STANDING | {"round": 7}})
+    with pytest.raises(Waiting, match="^later.$") as waiting:
+        MESSAGES[message](network)
+    assert waiting.value.standing == Standing(7, ("x", "y")) and not waiting.value.is_usual
+    for reason, kind in (("conflict", Conflict), ("not submitted", NotSubmitted)):
+        server.reply = answer(409, {"error": "fi\x07nal.", "reason": reason})
+        with pytest.raises(kind, match="^final.$"):
             MESSAGES[message](network)
-        assert late.value.current == 7
-    for message in ("join", "standing", "leave"):
-        assert sentence_of(server.url, message).endswith("refused: late.")
-    server.reply = answer(409, {"error": "fi\x07nal.", "is_final": True})
-    with pytest.raises(Final, match="^final.$"):
-        MESSAGES["submit"](network)
-    server.reply = answer(409, {"error": "", "is_final": False, "current": None, "agreement": None})
-    assert sentence_of(server.url, "submit").endswith("refused: it gives no reason.")
+    server.reply = answer(409, {"error": "\x07", "reason": None, "standing": None, "agreement": None})
+    assert sentence_of(server.url, message).endswith("refused: it gives no reason.")
 
 
 def test_differences_do_not_reach_the_terminal_as_they_came(server):
@@ -358,7 +410,7 @@ def test_differences_do_not_reach_the_terminal_as_they_came(server):
         409, {"error": "another.", "agreement": STUDY.agreement() | {"name": "\x1b[2J" + "a" * 10**5}}
     )
     with pytest.raises(CbocError, match="the coordinator's study is not yours: name is trial run here and") as told:
-        Rest(server.url, "token").join("code", STUDY)
+        reached(server.url).join("code", STUDY)
     assert str(told.value).isprintable() and len(str(told.value)) < 6000
 
 
@@ -380,49 +432,67 @@ def test_a_coordinator_that_failed_is_not_called_none(server):
 def test_a_clock_that_shows_nothing(server, header):
     server.reply = answer(200, b"{}", *header)
     with pytest.raises(CbocError, match="it does not say what time it is"):
-        Rest(server.url, "token", patience=2.0).clock()
+        reached(server.url, patience=2.0).clock()
 
 
-# ----------------------------------------------------------------------------------------- rounds that run away
+# ----------------------------------------------------------------------------- a network that changes its mind
 
 
 class Fickle:
-    """A network on which round after round is the open one, `rounds` times."""
+    """A network that forgets a proposal so many times, and has to be told it again."""
 
-    def __init__(self, rounds):
-        self.rounds, self.tries = iter(rounds), 0
+    def __init__(self, forgets):
+        self.forgets, self.sent, self.asked = forgets, [], 0
 
     def submit(self, proposal):
-        self.tries += 1
-        current = next(self.rounds, None)
-        if current is not None:
-            raise RoundClosed(proposal.site, proposal.round, current)
+        self.sent.append(proposal)
 
-    def design(self, *_):
-        return None
+    def mix(self, site, turn):
+        self.asked += 1
+        if self.asked <= self.forgets:
+            raise NotSubmitted(f"site '{site}' has not proposed for turn {turn}.")
+        return Mix(site, turn, self.sent[-1].X, (0.5, 0.5), 0)
 
     def leave(self, site):
         pass
 
 
-def test_a_race_with_other_sites_is_won_in_the_end():
-    site = Site(STUDY, "x", Fickle([1, 2, 3]), direction="minimise", initial=0)
-    assert site.propose().round == 3 and site.network.tries == 4
+def site_on(network):
+    return Site(STUDY, "x", network, direction="minimise", policy=Policy(initial=0))
 
 
-@pytest.mark.parametrize("current", [lambda n: n, lambda n: 0 * n, lambda n: n % 2])
-def test_a_coordinator_that_never_agrees_on_the_round_is_given_up(current):
-    site = Site(STUDY, "x", Fickle(map(current, range(1000))), direction="minimise", initial=0)
-    with pytest.raises(CbocError, match="site 'x' has proposed 5 times"):
-        site.propose()
-    assert site.network.tries == 5
+def test_a_proposal_that_the_others_forgot_is_handed_in_again():
+    network = Fickle(1)
+    assert site_on(network).ask().status is Status.PENDING
+    assert len(network.sent) == 2 and network.sent[0] == network.sent[1]
+
+
+def test_a_network_that_forgets_everything_is_not_asked_for_ever():
+    network = Fickle(1000)
+    with pytest.raises(NotSubmitted):
+        site_on(network).ask()
+    assert (len(network.sent), network.asked) == (2, 2)
 
 
 def test_so_over_the_network(server):
-    server.reply = answer(409, {"error": "late.", "current": 0})
-    site = Site(STUDY, "x", Rest(server.url, "token", patience=5.0), direction="minimise", initial=0)
-    with in_time(), pytest.raises(CbocError, match="ask who runs the coordinator"):
+    site = site_on(reached(server.url, patience=5.0))
+    server.reply = answer(204)
+    site.propose()
+    server.reply = answer(409, {"error": "never heard of it.", "reason": "not submitted"})
+    with in_time(), pytest.raises(NotSubmitted, match="^never heard of it.$"):
         site.ask()
+    assert server.asked == 3  # the proposal, the question, the proposal again
+
+
+def test_a_proposal_that_has_to_wait_is_the_same_when_it_goes_in(server):
+    site = site_on(reached(server.url, patience=5.0))
+    server.reply = answer(409, {"error": "later.", "reason": "waiting", "standing": STANDING})
+    with pytest.raises(Waiting, match="^later.$"):
+        site.ask()
+    waits = site.open_trial
+    assert waits.status is Status.PROPOSED
+    server.reply = answer(204)
+    assert site.propose().proposed == waits.proposed and site.open_trial.status is Status.SUBMITTED
 
 
 # ------------------------------------------------------------------------------------------------- certificates
@@ -453,7 +523,7 @@ def test_a_certificate_that_nobody_knows(tmp_path, message):
     with encrypted(tmp_path, "127.0.0.1") as (server, known):
         assert "(self-signed certificate)" in distrusts(server.url, message)
         assert server.asked == 1
-        assert Rest(server.url, "token", certificate=known).standing() == STANDING
+        assert reached(server.url, certificate=known).standing() == Standing(0, ("x", "y"))
 
 
 def test_a_certificate_of_another_host(tmp_path):
@@ -482,7 +552,7 @@ def test_another_certificate_than_the_one_in_hand(tmp_path):
 @pytest.mark.parametrize("text", ["no certificate", "kein Zertifikät", "-----BEGIN CERTIFICATE-----\n"])
 def test_a_certificate_that_is_none(text):
     with pytest.raises(CbocError, match="the certificate to trust is not PEM text"):
-        Rest("https://127.0.0.1:9", "token", patience=0.2, certificate=text).standing()
+        reached("https://127.0.0.1:9", patience=0.2, certificate=text).standing()
 
 
 def test_https_where_there_is_none(server):

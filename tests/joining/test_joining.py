@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 import cboc
-from cboc import CbocError, Dataset, Float, Study
+from cboc import CbocError, Dataset, Float, Policy, Study
 from cboc.coordinator.tokens import Tokens
 from cboc.coordinator.transactions import Transactions
 from cboc.storage.sitefile import SiteFile
@@ -42,15 +42,17 @@ def test_parameters_keep_their_order(invited, join):
 
 def test_results_from_before_are_kept_with_the_settings(invited, join, tmp_path):
     (tmp_path / "before.csv").write_text("pH;T;yield\n3,5;40;0,25\n4;50;0,5\n5;60;\n")
-    given = {"direction": "maximise", "data": tmp_path / "before.csv", "outcome": "yield", "initial": 4, "seed": 7}
-    first = join(*invited, **given)
+    given = {"direction": "maximise", "data": tmp_path / "before.csv", "outcome": "yield"}
+    first = join(*invited, **given, policy=Policy(initial=4, seed=7))
     again = join()
     assert again.data == first.data and len(again.data) == 2 and len(again.data.failures) == 1
-    assert (again.initial, again.seed, again.direction) == (2, 7, "maximise")
+    assert (again.initial, again.policy.seed, again.direction) == (2, 7, "maximise")
     assert again.ask() == join().ask()
-    for settings in ({"seed": 8}, {"initial": 5}, {"direction": "minimise"}):
+    for policy in (Policy(initial=4, seed=8), Policy(initial=5, seed=7)):
         with pytest.raises(CbocError, match="has begun with"):
-            join(**settings)
+            join(policy=policy)
+    with pytest.raises(CbocError, match="has begun with"):
+        join(direction="minimise")
     with pytest.raises(CbocError, match="other data from before"):
         join(data=Dataset.empty(2))
 
@@ -64,7 +66,7 @@ def test_a_mistake_in_the_data_costs_no_invitation(invited, join, tmp_path):
 
 
 def test_two_processes_do_not_overwrite_each_other(invited, join):
-    join(*invited, direction="maximise", initial=3)
+    join(*invited, direction="maximise", policy=Policy(initial=3))
     one, other = join(), join()
     trial = one.ask()
     assert other.ask() == trial
@@ -72,6 +74,18 @@ def test_two_processes_do_not_overwrite_each_other(invited, join):
     with pytest.raises(CbocError, match="another process has changed trial 0"):
         other.tell(trial, 2.0)
     assert join().trials[0].y == 1.0
+
+
+def test_a_joined_site_is_opened_by_few_connections(invited, join, monkeypatch):
+    """It was 12 when every question to the file was a connection of its own."""
+    site = join(*invited, direction="maximise", policy=Policy(initial=3))
+    site.tell(site.ask(), 1.0)
+    opened, connect = [], sqlite3.connect
+    monkeypatch.setattr(
+        sqlite3, "connect", lambda *given, **options: opened.append(given) or connect(*given, **options)
+    )
+    again = join()
+    assert again.trials == site.trials and 1 <= len(opened) <= 3
 
 
 def test_a_file_of_a_newer_version_is_left_alone(tmp_path):
@@ -103,11 +117,16 @@ def test_a_file_that_is_none_of_a_site_stays_as_it_is(tmp_path):
         "DELETE FROM about WHERE key = 'url'",
         "UPDATE trials SET row = '{}'",
         "UPDATE trials SET row = 'xx'",
+        "UPDATE trials SET row = json_set(row, '$.outcomes.y.mean', 'much') WHERE number = 0",
+        "UPDATE trials SET row = json_set(row, '$.proposed[0]', 1.5) WHERE number = 0",
+        "UPDATE about SET value = '{\"initial\": -1}' WHERE key = 'policy'",
+        "UPDATE about SET value = '3' WHERE key = 'policy'",
+        "INSERT INTO about VALUES ('data', '{\"X\": 3}')",
         "DELETE FROM trials WHERE number = 0",
     ],
 )
 def test_damage_is_one_sentence(invited, join, tmp_path, damage):
-    site = join(*invited, direction="maximise", initial=3)
+    site = join(*invited, direction="maximise", policy=Policy(initial=3))
     site.tell(site.ask(), 1.0)
     site.ask()
     with closing(sqlite3.connect(tmp_path / "x.db")) as connection, connection:
@@ -135,16 +154,17 @@ def test_an_address_counts_once_the_coordinator_has_answered_there(invited, join
             join(wrong, "another code", patience=0.1)
     with pytest.raises(CbocError, match="not PEM"):
         join(certificate="no certificate", url=url.replace("http", "https"), patience=0.1)
-    assert SiteFile(tmp_path / "x.db").about["url"] == url and join().network.standing()["site"] == "x"
+    assert SiteFile(tmp_path / "x.db").about["url"] == url and join().network.membership().site == "x"
 
 
 def test_a_site_whose_token_was_revoked_comes_back_by_another_invitation(invited, engine, join):
-    join(*invited, direction="maximise", initial=3)
+    join(*invited, direction="maximise", policy=Policy(initial=3))
     site = join()
     site.tell(site.ask(), 1.0)
     Tokens(engine).revoke("trial run", "x")
     with pytest.raises(CbocError, match="revoked"):
         site.network.standing()
     back = join(invited[0], Tokens(engine).invite("trial run", "x"))
-    assert back.network.standing()["site"] == "x" and back.trials == site.trials
-    assert back.network.token != site.network.token and join().network.token == back.network.token
+    assert back.network.membership().site == "x" and back.trials == site.trials
+    assert back.network.client.token != site.network.client.token
+    assert join().network.client.token == back.network.client.token

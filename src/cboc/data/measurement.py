@@ -1,0 +1,62 @@
+"""One number that was measured, and how sure it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isfinite
+from typing import Any
+
+from cboc.arrays import is_number
+from cboc.errors import CbocError
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A mean, and its standard error if that is known."""
+
+    mean: float
+    sem: float | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (("mean", self.mean), ("standard error", self.sem)):
+            if value is not None and not (is_number(value) and isfinite(value)):
+                raise CbocError(f"a measurement's {name} is a finite number; this is {value!r}.")
+        if self.sem is not None and self.sem < 0.0:
+            raise CbocError(f"a standard error is not negative; this is {self.sem!r}. Leave it out if it is not known.")
+        object.__setattr__(self, "mean", float(self.mean))
+        object.__setattr__(self, "sem", None if self.sem is None else float(self.sem))
+
+    def __str__(self) -> str:
+        return f"{self.mean:g}" if self.sem is None else f"{self.mean:g} ± {self.sem:g}"
+
+
+Outcome = float | Measurement | Mapping[str, float | Measurement]
+"""What an experiment gives: a number, a measurement, or one of these for every objective by its name."""
+
+
+def as_measurements(outcome: Any, objectives: tuple[str, ...]) -> dict[str, Measurement]:
+    """One measurement for every objective, from what somebody told."""
+    if isinstance(outcome, Mapping):
+        if set(outcome) != set(objectives):
+            raise CbocError(f"outcomes are told for {', '.join(objectives)}; these are for {', '.join(outcome)}.")
+        return {name: _measurement(outcome[name]) for name in objectives}
+    if len(objectives) > 1:
+        raise CbocError(f"outcomes are told by name, for {', '.join(objectives)}; {outcome!r} came.")
+    return {objectives[0]: _measurement(outcome)}
+
+
+def _measurement(outcome: Any) -> Measurement:
+    if isinstance(outcome, Measurement):
+        return outcome
+    if isinstance(outcome, tuple | list):
+        raise CbocError(
+            f"{outcome!r} could mean several things; for a mean and its standard error write Measurement(mean, sem)."
+        )
+    try:
+        mean = float(outcome)
+    except (TypeError, ValueError, OverflowError):
+        raise CbocError(f"an outcome is a number, or Measurement(mean, sem); {outcome!r} is neither.") from None
+    if not isfinite(mean):
+        raise CbocError(f"an outcome is a finite number; this is {outcome!r}. Use fail(trial) if it has failed.")
+    return Measurement(mean)

@@ -1,0 +1,233 @@
+"""Every message between a site and a coordinator, written down once: client, server, audit and pages read it here.
+
+No field is for an outcome, and none takes free text. Whoever reads a message refuses what does not fit its form,
+before anything is made of it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from cboc.errors import CbocError
+from cboc.exchange.messages import MOST_OTHERS, MOST_TURNS, Mix, Proposal
+from cboc.exchange.network import Standing
+
+VERSION = "v2"
+MOST_COORDINATES, MOST_DESIGNS = 1000, 1000  # of a design; of a message
+LONGEST_NAME, LONGEST_SECRET, LONGEST_TEXT = 100, 200, 5000  # characters
+DEEPEST = 16  # lists and objects within each other, in an agreement
+MOST = 1e308  # of any number
+SIGNS = "^[!-~]+$"  # of a secret, which a header has to hold
+LATEST = 253_402_000_000.0  # seconds since 1970, in December 9999: a calendar has no more
+REASONS = ("waiting", "conflict", "not submitted")  # of a refusal that a site can act on
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a field may hold: a test, the same in words, and as a JSON schema."""
+
+    fits: Callable[[Any], bool]
+    words: str
+    schema: Mapping[str, Any]
+    is_needed: bool = True
+
+    @property
+    def optional(self) -> Kind:
+        """This kind, or null, or left out."""
+        schema = {"anyOf": [self.schema, {"type": "null"}]}
+        return Kind(lambda value: value is None or self.fits(value), f"{self.words} or null", schema, False)
+
+
+Form = Mapping[str, Kind]
+
+
+def _misfit(form: Form, said: Mapping[str, Any]) -> str:
+    """What is wrong with the first field that does not fit; empty if all do."""
+    for name, kind in form.items():
+        if name not in said and kind.is_needed:
+            return f"{name} is missing"
+        if not kind.fits(said.get(name)):
+            return f"{name} is not {kind.words}"
+    return ""
+
+
+def schema(form: Form) -> dict[str, Any]:
+    """A form as a JSON schema."""
+    return {
+        "type": "object",
+        "properties": {name: dict(kind.schema) for name, kind in form.items()},
+        "required": [name for name, kind in form.items() if kind.is_needed],
+        "additionalProperties": False,
+    }
+
+
+def _between(low: float, high: float) -> Callable[[Any], bool]:
+    return lambda value: type(value) in (int, float) and low <= value <= high
+
+
+def _whole(most: int) -> Kind:
+    return Kind(
+        lambda value: type(value) is int and 0 <= value <= most,
+        "a whole number from 0",
+        {"type": "integer", "minimum": 0, "maximum": most},
+    )
+
+
+def _text(longest: int, words: str, is_good: Callable[[str], bool], **more: str) -> Kind:
+    def fits(value: Any) -> bool:
+        return isinstance(value, str) and 0 < len(value) <= longest and is_good(value)
+
+    return Kind(fits, words, {"type": "string", "minLength": 1, "maxLength": longest, **more})
+
+
+def _is_unicode(text: str) -> bool:
+    """Not so where JSON escapes one half of a character: that cannot be written as bytes."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def _list_of(kind: Kind, words: str, least: int, most: int) -> Kind:
+    def fits(value: Any) -> bool:
+        return isinstance(value, list) and least <= len(value) <= most and all(map(kind.fits, value))
+
+    return Kind(fits, words, {"type": "array", "items": kind.schema, "minItems": least, "maxItems": most})
+
+
+def _is_shallow(value: Any, levels: int) -> bool:
+    if not isinstance(value, dict | list):
+        return True
+    parts = value.values() if isinstance(value, dict) else value
+    return levels > 0 and all(_is_shallow(part, levels - 1) for part in parts)
+
+
+NUMBER = Kind(_between(-MOST, MOST), "a number", {"type": "number", "minimum": -MOST, "maximum": MOST})
+SHARE = Kind(_between(0.0, 1.0), "a number from 0 to 1", {"type": "number", "minimum": 0, "maximum": 1})
+TIME = Kind(_between(0.0, LATEST), "a time", {"type": "number", "minimum": 0, "maximum": LATEST})
+TURN = _whole(MOST_TURNS)
+NAME = _text(LONGEST_NAME, "a name", str.isprintable)
+CLAIM = _text(LONGEST_NAME, "a name", _is_unicode)  # compared with the site's name, and never shown
+SECRET = _text(LONGEST_SECRET, "a secret", lambda text: re.fullmatch(SIGNS, text) is not None, pattern=SIGNS)
+TEXT = _text(LONGEST_TEXT, "a text", lambda _: True)
+NAMES = _list_of(NAME, "a list of names", 0, MOST_TURNS)
+POINT = _list_of(SHARE, "a list of numbers from 0 to 1", 1, MOST_COORDINATES)
+POINTS = _list_of(POINT, "a list of designs, each of numbers from 0 to 1", 1, MOST_DESIGNS)
+FEW_POINTS = _list_of(POINT, f"a list of at most {MOST_OTHERS} designs, each of numbers from 0 to 1", 0, MOST_OTHERS)
+WEIGHTS = _list_of(SHARE, "a list of numbers from 0 to 1", 1, MOST_TURNS)
+OBJECT = Kind(lambda value: isinstance(value, dict), "an object", {"type": "object"})
+AGREEMENT = Kind(lambda value: OBJECT.fits(value) and _is_shallow(value, DEEPEST), "an agreement", OBJECT.schema)
+REASON = Kind(lambda value: value in REASONS, "a reason that is known", {"type": "string", "enum": list(REASONS)})
+
+PROPOSAL: Form = {"X": POINTS, "bests": POINTS.optional, "reward": NUMBER.optional}
+INVITATION: Form = {"code": SECRET, "token": SECRET, "digest": SECRET.optional, "site": CLAIM.optional}
+MIXED: Form = {"X": POINTS, "weights": WEIGHTS, "snapshot": TURN, "leader": NAME.optional, "others": FEW_POINTS}
+STANDING: Form = {"round": TURN, "missing": NAMES, "closes_at": TIME.optional}
+MEMBERSHIP: Form = {"agreement": AGREEMENT, "digest": NAME, "site": NAME, "turn": TURN.optional}
+
+
+def _object_of(form: Form, words: str) -> Kind:
+    return Kind(lambda value: isinstance(value, dict) and not _misfit(form, value), words, schema(form))
+
+
+REFUSAL: Form = {
+    "error": TEXT,
+    "reason": REASON.optional,
+    "standing": _object_of(STANDING, "a standing").optional,
+    "agreement": AGREEMENT.optional,
+}
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """One message: where it goes, what it says, what comes back, and what it is for, in words."""
+
+    method: str
+    path: str
+    words: str
+    takes: Form = field(default_factory=dict)
+    gives: Form = field(default_factory=dict)
+
+    def at(self, **values: object) -> str:
+        """The path of one message."""
+        return self.path.format(**values)
+
+    def explain(self, method: str, path: str) -> str | None:
+        """What a message was for; None if it is not this one."""
+        pattern = re.sub(r"\{(\w+)\}", r"(?P<\1>\\d+)", self.path)
+        match = re.fullmatch(pattern, path) if method == self.method else None
+        return None if match is None else self.words.format(**match.groupdict())
+
+
+JOIN = Endpoint("POST", f"/{VERSION}/join", "joined the study", INVITATION, MEMBERSHIP)
+STUDY = Endpoint("GET", f"/{VERSION}/study", "asked what was agreed", gives=MEMBERSHIP)
+SUBMIT = Endpoint("PUT", f"/{VERSION}/turns/{{turn}}/proposal", "proposed a design for turn {turn}", PROPOSAL)
+MIX = Endpoint("GET", f"/{VERSION}/turns/{{turn}}/mix", "asked for the mix of turn {turn}", gives=MIXED)
+STAND = Endpoint("GET", f"/{VERSION}/standing", "asked where the study stands", gives=STANDING)
+LEAVE = Endpoint("POST", f"/{VERSION}/leave", "left the study")
+HEALTH = Endpoint("GET", "/healthz", "asked what time it is")
+ENDPOINTS = (JOIN, STUDY, SUBMIT, MIX, STAND, LEAVE, HEALTH)
+DESIGNS = {"X": "proposed design", "bests": "best design so far"}  # the fields that hold designs, in words
+SECRETS = ("code", "token")  # the fields by which somebody could speak for the site
+
+
+def explain(method: str, path: str) -> str:
+    """What a message was for, in words; of one that is not ours, its address."""
+    found = (endpoint.explain(method, path) for endpoint in ENDPOINTS)
+    return next((words for words in found if words is not None), f"{method} {path}")
+
+
+class Misfit(CbocError):
+    """A message does not have the form it should have."""
+
+
+def read(form: Form, content: bytes, *, is_exact: bool = False) -> dict[str, Any]:
+    """The fields of a message, all of which fit; an exact one has no others."""
+    try:
+        said = json.loads(content, parse_constant=_refuse)
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        raise Misfit("it is not a JSON object")
+    if misfit := _misfit(form, said):
+        raise Misfit(misfit)
+    if is_exact and not said.keys() <= form.keys():
+        raise Misfit("it has a field that no message of this kind has")
+    return {name: said.get(name) for name in form}
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def proposal_body(proposal: Proposal) -> dict[str, Any]:
+    """A proposal without what the token and the path say."""
+    body = {"X": proposal.X, "bests": proposal.bests or None, "reward": proposal.reward}
+    return {name: value for name, value in body.items() if value is not None}
+
+
+def read_proposal(site: str, turn: int, said: Mapping[str, Any]) -> Proposal:
+    """A proposal from its body."""
+    return Proposal(site, turn, said["X"], said["bests"] or (), said["reward"])
+
+
+def mix_body(mix: Mix) -> dict[str, Any]:
+    """A mix without what the site knows."""
+    return {name: getattr(mix, name) for name in MIXED}
+
+
+def read_mix(site: str, turn: int, said: Mapping[str, Any]) -> Mix:
+    """A mix from its body."""
+    weights = tuple(map(float, said["weights"]))
+    return Mix(site, turn, said["X"], weights, said["snapshot"], said["leader"], said["others"])
+
+
+def standing_body(standing: Standing) -> dict[str, Any]:
+    """A standing as plain data."""
+    return {name: getattr(standing, name) for name in STANDING}
+
+
+def read_standing(said: Mapping[str, Any]) -> Standing:
+    """A standing from its body."""
+    return Standing(said["round"], tuple(said["missing"]), said.get("closes_at"))

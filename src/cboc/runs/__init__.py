@@ -1,0 +1,10 @@
+"""A whole study in one process, and the record of it.
+
+simulation.py   Algorithm 1: every site's experiments, round by round
+history.py      what happened, a row for every trial
+metrics.py      how well a search went: Gap, area, lead
+run.py          the directory of a run
+repetitions.py  a study file, together and alone, on several seeds
+compare.py      what each site has from working together
+workers.py      many simulations at once, a process for each core
+"""

@@ -1,0 +1,74 @@
+"""A study file, together and alone on the same seeds, in the directory of a run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from pathlib import Path
+
+from cboc import studyfile
+from cboc.errors import CbocError
+from cboc.runs.run import ALONE, TOGETHER, Run
+from cboc.runs.simulation import simulate
+from cboc.runs.workers import Report, run_all
+from cboc.site.trial import Status, Trial
+from cboc.storage.journal import read_journal
+from cboc.storage.lock import only_writer
+from cboc.studyfile import StudyFile
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """One seed of a study, together or alone: a job for a worker."""
+
+    path: Path
+    how: str
+    seed: int
+    journal: Path
+
+    @property
+    def done(self) -> int:
+        """The experiments that its journal holds already."""
+        if not self.journal.exists() or self.journal.stat().st_size == 0:
+            return 0
+        _, trials, _ = read_journal(self.journal)
+        return sum(trial.status in (Status.COMPLETE, Status.FAILED) for trial in trials.values())
+
+
+def default_directory(file: StudyFile) -> Path:
+    """runs/NAME, with a name that any file system takes."""
+    return Path("runs") / (re.sub(r"[^\w.-]+", "-", file.study.name).strip("-.") or "study")
+
+
+def repetitions(file: StudyFile, run: Run, *, seeds: int, with_alone: bool) -> list[Repetition]:
+    """One for every seed, counted from the file's, and way of working."""
+    ways = (TOGETHER, ALONE) if with_alone else (TOGETHER,)
+    return [
+        Repetition(file.path, how, seed, run.journal(how, seed))
+        for seed in range(file.seed, file.seed + seeds)
+        for how in ways
+    ]
+
+
+def experiments(file: StudyFile) -> int:
+    """How many one repetition takes, unless a site stops before its time."""
+    initial = 5 * len(file.study.space.names) if file.initial is None else file.initial
+    earlier = {site: len(data) for site, data in file.data.items()}
+    return sum(max(0, initial - earlier.get(site, 0)) + file.study.budget(site) for site in file.study.sites)
+
+
+def repeat(jobs: Sequence[Repetition], on_trial: Callable[[Repetition, Trial], None] = lambda *_: None) -> None:
+    """Run what is not yet in the journals, a process for each core."""
+    try:
+        run_all(_simulate, jobs, on_trial)
+    except BrokenProcessPool:
+        directory = jobs[0].journal.parent
+        raise CbocError(f"a worker process was killed; what it did is kept: continue {directory} with --resume.") from None
+
+
+def _simulate(job: Repetition, report: Report) -> None:
+    file = studyfile.read(job.path).with_seed(job.seed)
+    with only_writer(job.journal):
+        simulate(**(file.alone() if job.how == ALONE else file).arguments, journal=job.journal, on_trial=report)

@@ -1,0 +1,52 @@
+"""A site's settings: how it thinks, how it begins, when it stops."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from cboc.arrays import is_number
+from cboc.errors import CbocError
+from cboc.exchange.identity import identify
+from cboc.strategy.collaborative import collaborative
+from cboc.strategy.opinion import Strategy, as_strategy
+
+INITIAL = 5  # space-filling designs per parameter, as in the paper
+
+
+@dataclass(frozen=True)
+class Policy:
+    """How a site behaves, whatever the study.
+
+    With less than `initial` results the site starts with space-filling designs of its own (default: 5 per parameter).
+    `stop_below` ends the site's part when its largest utility falls below it (the theory's kappa; 0 is never). With
+    `goes_on_alone` it runs its own proposals while nobody answers, instead of raising `Unreachable`.
+    """
+
+    strategy: Strategy = field(default_factory=collaborative)
+    initial: int | None = None
+    seed: int = 0
+    stop_below: float = 0.0
+    goes_on_alone: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "strategy", as_strategy(self.strategy))
+        for name in ("seed", "initial"):
+            value: Any = getattr(self, name)
+            if value is None and name == "initial":
+                continue
+            if not is_number(value) or not float(value).is_integer() or value < 0:
+                raise CbocError(f"{name} is a whole number from 0; this is {value!r}.")
+            object.__setattr__(self, name, int(value))
+        if not is_number(self.stop_below) or not self.stop_below >= 0.0:
+            raise CbocError(f"stop_below is a number from 0; this is {self.stop_below!r}.")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The policy as plain data; a strategy by what it is."""
+        return {
+            "strategy": identify(self.strategy),
+            "initial": self.initial,
+            "seed": self.seed,
+            "stop_below": self.stop_below,
+            "goes_on_alone": self.goes_on_alone,
+        }

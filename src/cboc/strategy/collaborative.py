@@ -1,0 +1,24 @@
+"""The strategies that studies begin with: ours, and the paper's."""
+
+from __future__ import annotations
+
+from cboc.strategy.bayesian import Bayesian, paper
+from cboc.strategy.gate import Gate, Gated, GateLike
+from cboc.strategy.guide.guide import Guide, GuideLike
+from cboc.strategy.guide.guided import Guided
+from cboc.strategy.opinion import Strategy
+
+
+def collaborative(
+    strategy: Strategy | None = None, gate: GateLike | None = None, guide: GuideLike | None = None
+) -> Gated:
+    """Our default: drawn to the others' best designs as far as a guide says, and behind a gate.
+
+    With no arguments: Matern-5/2, dimension-scaled prior, compressed outcomes, LogEI.
+    """
+    return Gated(Guided(strategy or Bayesian(), guide or Guide()), gate or Gate())
+
+
+def published() -> Gated:
+    """The paper's: its own surrogate and utility, every mix is followed, nobody is drawn."""
+    return Gated(paper(), Gate(0.0))

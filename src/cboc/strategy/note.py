@@ -1,0 +1,101 @@
+"""What is kept of an opinion with its trial: plain data."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from math import isfinite, isnan
+from typing import Any
+
+import numpy as np
+
+from cboc.arrays import is_number
+from cboc.errors import CbocError
+
+
+class Stance(StrEnum):
+    """How a site stands to the others, as its guide sees it."""
+
+    TOGETHER = "together"  # drawn to them, and mixes
+    DOUBT = "in doubt"  # not drawn, and mixes only what keeps much of its own utility
+    ALONE = "alone"  # neither
+
+
+@dataclass(frozen=True)
+class Note:
+    """What is kept of an opinion: what it thought of the site's own proposal, and how it stood to the others."""
+
+    log_worth: float = 0.0  # of the own proposal, by the own utility
+    pull: float = 0.0  # by which the others' best designs drew the proposal, in nats
+    stance: Stance | None = None  # None: no guide was asked
+    keeps: float = 0.0  # in doubt: the share of the own utility that a mix has to keep
+    reason: str = ""  # why the site is in doubt or alone, to follow "because"
+    log_odds: float | None = None  # that the best designs lie together, in nats; None: nothing to judge by
+    consistency: float | None = None  # of the site's outcomes with that, from -1 to 1; None: it has hardly been there
+    reward: float | None = None  # S_k, what the rule compares; None: the worth
+    memory: tuple[float, ...] | None = None  # what the strategy wants to know in the next turn
+
+    def __post_init__(self) -> None:
+        _check_numbers(self, ("log_worth", "pull", "keeps"), ("log_odds", "consistency", "reward"))
+        _check_lists(self, ("memory",))
+        if not 0.0 <= self.keeps <= 1.0:
+            raise CbocError(f"a note's keeps is a share of the utility, from 0 to 1; this is {self.keeps!r}.")
+        if self.stance is not None and not isinstance(self.stance, Stance):
+            raise CbocError(f"a note's stance is one of Stance, or None; this is {self.stance!r}.")
+        _check_reason(self)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a site runs the mix, and what it thinks of it."""
+
+    follows: bool
+    log_worth: float = 0.0  # of the mix, by the own utility
+    pull: float = 0.0  # of the others there, in nats
+    reason: str = ""  # why it does not follow, to follow "because"
+    instead: tuple[float, ...] | None = None  # a third design to run, neither the mix nor the own one
+    memory: tuple[float, ...] | None = None  # takes the place of the note's
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.follows, bool | np.bool_):
+            raise CbocError(f"a verdict's follows is True or False; this is {self.follows!r}.")
+        object.__setattr__(self, "follows", bool(self.follows))
+        _check_numbers(self, ("log_worth", "pull"))
+        _check_lists(self, ("instead", "memory"))
+        _check_reason(self)
+
+
+def _check_numbers(kept: Note | Verdict, needed: Sequence[str], optional: Sequence[str] = ()) -> None:
+    """Make floats of these, which are finite; only the logarithm of a worth may be infinite."""
+    for name in (*needed, *optional):
+        value: Any = getattr(kept, name)
+        if value is None and name in optional:
+            continue
+        if (
+            not (type(value) is float or is_number(value))
+            or isnan(value)
+            or not (isfinite(value) or name == "log_worth")
+        ):
+            raise CbocError(f"a {_noun(kept)}'s {name} is a number; this is {value!r}.")
+        object.__setattr__(kept, name, float(value))
+
+
+def _check_lists(kept: Note | Verdict, names: Sequence[str]) -> None:
+    """Make tuples of these lists of finite numbers; an empty one is nothing, as it is in a file."""
+    for name in names:
+        values: Any = getattr(kept, name)
+        if values is None:
+            continue
+        if not all((type(value) is float or is_number(value)) and isfinite(value) for value in values):
+            raise CbocError(f"a {_noun(kept)}'s {name} is a list of finite numbers; this is {values!r}.")
+        object.__setattr__(kept, name, tuple(map(float, values)) or None)
+
+
+def _check_reason(kept: Note | Verdict) -> None:
+    if not isinstance(kept.reason, str):
+        raise CbocError(f"a {_noun(kept)}'s reason is words; this is {kept.reason!r}.")
+
+
+def _noun(kept: Note | Verdict) -> str:
+    return type(kept).__name__.lower()

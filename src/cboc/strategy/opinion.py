@@ -1,0 +1,195 @@
+"""What a site thinks in one turn: the seam for other people's optimisers.
+
+    strategy(situation, rng) -> opinion        fit, build a utility, whatever it takes
+    opinion.propose() -> x                     what the site would run by itself
+    opinion.note(x) -> note                    plain data about that, kept with the trial
+    opinion.judge(heard) -> verdict            follow the mix, or not
+
+An opinion is not kept: after a restart the strategy makes it again from the same situation and the same randomness.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.errors import CbocError
+from cboc.search.maximise import maximise_all
+from cboc.space.space import Space
+from cboc.strategy.note import Note, Verdict
+from cboc.strategy.situation import Situation
+from cboc.surrogate.gp import GP
+from cboc.utility.utility import Utility
+
+Generator = np.random.Generator
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What came back in a turn, and what the site had proposed."""
+
+    mix: Array  # (D,), projected onto what the site can run
+    own: Array  # (D,)
+    note: Note  # about the own proposal
+    others: Array  # (m, S) best designs of the others, as they are now
+
+    @property
+    def is_own(self) -> bool:
+        """Is the mix the site's own proposal?"""
+        return bool(np.array_equal(self.mix, self.own))
+
+
+class Opinion(Protocol):
+    """What a site thinks in one turn."""
+
+    @property
+    def utility(self) -> Utility | None:
+        """What it goes by, where that is a utility that others may add to."""
+
+    def with_utility(self, utility: Utility) -> Opinion:
+        """An opinion by another utility, in place of this one."""
+
+    def propose(self) -> Array:
+        """x_k(t), (D,): what the site would run by itself."""
+
+    def note(self, x: Array) -> Note:
+        """What to keep of the opinion, once x is proposed."""
+
+    def judge(self, heard: Heard) -> Verdict:
+        """Follow the mix?"""
+
+
+class Strategy(ABC):
+    """How a site thinks: a function from a situation to an opinion. To alter one, wrap it."""
+
+    @abstractmethod
+    def __call__(self, situation: Situation, rng: Generator) -> Opinion: ...
+
+    @property
+    def can_batch(self) -> bool:
+        """Are several situations on one space cheaper at once?"""
+        return False
+
+    def batch(self, situations: Sequence[Situation], rngs: Sequence[Generator]) -> list[Opinion]:
+        """The opinions of several sites, each the same as alone."""
+        return [self(situation, rng) for situation, rng in zip(situations, rngs, strict=True)]
+
+    def surrogate(self, situation: Situation) -> GP | None:  # noqa: ARG002
+        """The model behind the opinions, where it is one of ours: what advice and pictures are made from."""
+        return None
+
+
+@dataclass(frozen=True)
+class FromFunction(Strategy):
+    """Any function from a situation and its randomness to an opinion."""
+
+    function: Callable[[Situation, Generator], Opinion]
+
+    def __call__(self, situation: Situation, rng: Generator) -> Opinion:
+        opinion = self.function(situation, rng)
+        for part in ("propose", "note", "judge", "utility"):
+            if not hasattr(opinion, part):  # somebody else's object, looked at where it comes in
+                raise CbocError(
+                    f"a strategy has to return an opinion, with {part}; {opinion!r} has none. "
+                    "ByUtility makes one of a utility."
+                )
+        return opinion
+
+
+def as_strategy(given: Any) -> Strategy:
+    """A strategy, or any function as one."""
+    if isinstance(given, type) or not callable(given):
+        raise CbocError(f"a strategy is a function, such as Bayesian(); {given!r} is not.")
+    return given if isinstance(given, Strategy) else FromFunction(given)  # the door: behind it all are strategies
+
+
+class Searches:
+    """The maximisers of several utilities on one space, found together the first time that one is asked for."""
+
+    def __init__(self, utilities: Sequence[Utility], space: Space, rngs: Sequence[Generator]) -> None:
+        self._utilities, self._space, self._rngs = list(utilities), space, rngs
+        self._found: list[Array] = []
+
+    def replace(self, place: int, utility: Utility) -> None:
+        """Search for another maximum in this place; only before one is found."""
+        self._utilities[place] = utility
+
+    def __getitem__(self, place: int) -> Array:
+        if not self._found:
+            self._found = [x for x, _ in maximise_all(self._utilities, self._space, self._rngs)]
+        return self._found[place]
+
+
+@dataclass(frozen=True)
+class ByUtility:
+    """The opinion of a utility: propose where it is largest, and judge a mix by what it is worth there."""
+
+    utility: Utility
+    situation: Situation = field(repr=False)
+    rng: Generator = field(repr=False)
+    memory: tuple[float, ...] | None = None
+    searches: Searches | None = field(default=None, repr=False)  # that it shares with others
+    place: int = 0  # among them
+
+    def __post_init__(self) -> None:
+        for part in ("__call__", "with_gradient", "log_worth", "anchors"):
+            if not hasattr(self.utility, part):  # somebody else's object, looked at where it comes in
+                raise CbocError(
+                    f"a strategy has to return a utility, with {part}; {self.utility!r} has none. "
+                    "Wrap a function of designs in cboc.utility.Custom."
+                )
+
+    def with_utility(self, utility: Utility) -> ByUtility:
+        """An opinion by another utility; this one is asked no more."""
+        if self.searches is not None:
+            self.searches.replace(self.place, utility)
+        return replace(self, utility=utility)
+
+    def propose(self) -> Array:
+        searches = self.searches or Searches([self.utility], self.situation.space, [self.rng])
+        return searches[self.place]
+
+    def note(self, x: Array) -> Note:
+        return Note(float(self.utility.log_worth(x[None])[0]), memory=self.memory)
+
+    def judge(self, heard: Heard) -> Verdict:
+        worth = heard.note.log_worth if heard.is_own else float(self.utility.log_worth(heard.mix[None])[0])
+        return Verdict(True, worth)
+
+
+def by_utility(
+    utilities: Sequence[Utility],
+    situations: Sequence[Situation],
+    rngs: Sequence[Generator],
+    memories: Sequence[tuple[float, ...] | None],
+) -> list[ByUtility]:
+    """The opinions of several utilities on one space, which search together."""
+    searches = Searches(utilities, situations[0].space, rngs)
+    given = zip(utilities, situations, rngs, memories, strict=True)
+    return [ByUtility(*each, searches=searches, place=place) for place, each in enumerate(given)]
+
+
+@dataclass(frozen=True)
+class Blind:
+    """The opinion of a site that has not run anything: any design is as good as any other."""
+
+    situation: Situation = field(repr=False)
+    rng: Generator = field(repr=False)
+    utility: None = None
+
+    def with_utility(self, utility: Utility) -> Opinion:
+        return ByUtility(utility, self.situation, self.rng)
+
+    def propose(self) -> Array:
+        return self.situation.space.sample(1, self.rng)[0]
+
+    def note(self, x: Array) -> Note:  # noqa: ARG002
+        return Note()
+
+    def judge(self, heard: Heard) -> Verdict:
+        return Verdict(True, heard.note.log_worth)

@@ -1,0 +1,46 @@
+import pytest
+
+from cboc import CbocError, Measurement
+from cboc.data.measurement import as_measurements
+
+
+def test_a_measurement_is_a_mean_and_maybe_its_standard_error():
+    assert Measurement(1) == Measurement(1.0) and Measurement(1).sem is None
+    assert str(Measurement(0.8)) == "0.8" and str(Measurement(0.8, 0.25)) == "0.8 ± 0.25"
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ((float("nan"),), "a measurement's mean is a finite number; this is nan"),
+        ((1.0, float("inf")), "a measurement's standard error is a finite number; this is inf"),
+        (("much",), "this is 'much'"),
+        ((True,), "this is True"),
+        ((1.0, -0.5), "a standard error is not negative; this is -0.5"),
+    ],
+)
+def test_what_is_no_measurement_is_refused(given, complaint):
+    with pytest.raises(CbocError, match=complaint):
+        Measurement(*given)
+
+
+@pytest.mark.parametrize(
+    "outcome", [0.8, Measurement(0.8), {"yield": 0.8}, {"yield": Measurement(0.8)}], ids=["number", "value", "a", "b"]
+)
+def test_one_objective_may_be_told_in_several_ways(outcome):
+    assert as_measurements(outcome, ("yield",)) == {"yield": Measurement(0.8)}
+
+
+@pytest.mark.parametrize("outcome", [(0.8, 3.0), [0.8, 3.0], (0.8,), {"yield": (0.8, 3.0)}])
+def test_a_bare_pair_could_mean_two_things(outcome):
+    with pytest.raises(CbocError, match=r"could mean several things; .* write Measurement\(mean, sem\)"):
+        as_measurements(outcome, ("yield",))
+
+
+def test_outcomes_are_told_by_the_names_that_were_agreed():
+    with pytest.raises(CbocError, match="outcomes are told for yield; these are for purity"):
+        as_measurements({"purity": 0.8}, ("yield",))
+    with pytest.raises(CbocError, match="told by name, for yield, purity; 0.8 came"):
+        as_measurements(0.8, ("yield", "purity"))
+    both = {"purity": 0.5, "yield": Measurement(0.8, 0.1)}
+    assert as_measurements(both, ("yield", "purity")) == {"yield": Measurement(0.8, 0.1), "purity": Measurement(0.5)}

@@ -1,0 +1,91 @@
+"""What every store promises. A new one inherits `StoreContract` and says by two fixtures how it is made and reread."""
+
+import pytest
+
+from cboc.exchange.messages import Proposal
+from cboc.exchange.store import Closure, Entry, MemoryStore
+
+SITES = ("x", "y", "z")
+
+
+def entry(site, round=0, turn=0, **more):
+    return Entry(round, Proposal(site, turn, [(0.1, turn / 8)], **more))
+
+
+class StoreContract:
+    """The fixture `store` is an empty one for SITES and designs of two coordinates; `reread()` sees the same facts."""
+
+    def test_an_empty_one_has_nothing(self, store):
+        assert (store.closed, store.opened_at, store.left) == (0, None, frozenset())
+        assert dict(store.proposals(0)) == {} and len(store.proposals(7)) == 0
+        assert store.latest("x") is None and store.find("x", 0) is None
+
+    def test_a_proposal_comes_back_to_the_last_bit(self, store, reread):
+        sent = Proposal("x", 3, [(0.1, 2 / 3), (1.0, 0.0)], [(1 / 3, 0.7)], reward=1e-300)
+        bare = Proposal("y", 0, [(0.1, 0.2)])
+        for proposal in (sent, bare):
+            store.add(Entry(0, proposal))
+        for kept in (store, reread()):
+            assert dict(kept.proposals(0)) == {"x": sent, "y": bare}
+            assert kept.find("x", 3) == kept.latest("x") == Entry(0, sent)
+            assert kept.find("y", 0) == kept.latest("y") == Entry(0, bare)
+
+    def test_a_round_shows_what_has_come_in_since_it_was_looked_at(self, store):
+        seen = store.proposals(0)
+        assert len(seen) == 0 and "x" not in seen
+        for many, site in enumerate(SITES, 1):
+            store.add(entry(site))
+            assert len(seen) == many and set(seen) == set(SITES[:many]) and seen[site] == entry(site).proposal
+
+    def test_turns_are_a_sites_own_and_may_leave_some_out(self, store, reread):
+        for turn, round in ((0, 0), (2, 1), (7, 2)):
+            store.add(entry("x", round, turn))
+            store.close(Closure(round, ("x",)))
+        store.add(entry("y", 3, 1))
+        for kept in (store, reread()):
+            assert [kept.find("x", turn) for turn in (0, 2, 7)] == [
+                entry("x", 0, 0),
+                entry("x", 1, 2),
+                entry("x", 2, 7),
+            ]
+            assert kept.find("x", 1) is None and kept.find("y", 0) is None and kept.find("z", 0) is None
+            assert kept.latest("x") == entry("x", 2, 7) and kept.latest("y") == entry("y", 3, 1)
+            assert kept.latest("z") is None
+
+    def test_a_round_opens_with_the_time_of_its_first_proposal(self, store, reread):
+        store.add(entry("x"), opened_at=1000.5)
+        store.add(entry("y"))  # moves nothing
+        assert store.opened_at == reread().opened_at == 1000.5
+        store.close(Closure(0, ("x", "y")))
+        assert store.opened_at is None and reread().opened_at is None
+        store.add(entry("x", 1, 1), opened_at=2000.25)
+        assert store.opened_at == reread().opened_at == 2000.25
+
+    def test_what_a_closed_round_holds_stays(self, store, reread):
+        store.add(entry("x"))
+        store.add(entry("y"))
+        store.close(Closure(0, ("x", "y")))
+        store.add(entry("z", 1))
+        for kept in (store, reread()):
+            assert kept.closed == 1
+            assert dict(kept.proposals(0)) == {"x": entry("x").proposal, "y": entry("y").proposal}
+            assert dict(kept.proposals(1)) == {"z": entry("z").proposal}
+            assert kept.find("z", 0) == entry("z", 1)
+
+    def test_who_has_left_is_known_once_and_what_it_proposed_stays(self, store, reread):
+        store.add(entry("x"))
+        for site in ("x", "z", "x"):
+            store.leave(site)
+        for kept in (store, reread()):
+            assert kept.left == {"x", "z"} and isinstance(kept.left, frozenset)
+            assert kept.latest("x") == entry("x") and kept.closed == 0
+
+
+class TestMemoryStore(StoreContract):
+    @pytest.fixture
+    def store(self):
+        return MemoryStore()
+
+    @pytest.fixture
+    def reread(self, store):
+        return lambda: store
