@@ -21,7 +21,7 @@ import numpy as np
 
 from cboc import Dataset, Ledger, Policy, Site, Study
 from cboc.problems.synthetic import levy
-from cboc.site.thinking import think
+from cboc.site.batch import think
 
 
 def participants(K: int, n: int, D: int) -> list[Site]:

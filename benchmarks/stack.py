@@ -20,7 +20,7 @@ import numpy as np
 from cboc import Ledger, Policy, Site, Study
 from cboc.problems.problem import Problem
 from cboc.problems.synthetic import problem, sites_of
-from cboc.site.thinking import think
+from cboc.site.batch import think
 
 CASES = {"levy-2": (10, 40), "shekel-10": (20, 80), "levy-8": (40, 160)}  # initial designs, rounds
 

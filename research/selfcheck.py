@@ -48,8 +48,8 @@ from cboc.site.site import Site
 from cboc.site.trial import Turn
 from cboc.strategy.bayesian import Bayesian
 from cboc.strategy.collaborative import collaborative
-from cboc.strategy.note import Stance
 from cboc.strategy.situation import Situation
+from cboc.strategy.verdict import Stance
 from cboc.surrogate.gp import GP
 
 RESULTS = Path(__file__).parent / "results" / "selfcheck.jsonl"

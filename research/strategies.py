@@ -16,11 +16,11 @@ from cboc.exchange.messages import Mix
 from cboc.strategy.bayesian import Bayesian
 from cboc.strategy.gate import Gate, GatedOpinion
 from cboc.strategy.guide.density import fit_density
-from cboc.strategy.guide.drawn import Drawn
 from cboc.strategy.guide.guide import Guide
-from cboc.strategy.note import Note, Verdict
+from cboc.strategy.guide.utility import Drawn
 from cboc.strategy.opinion import Heard, Opinion, Strategy
 from cboc.strategy.situation import Situation
+from cboc.strategy.verdict import Note, Verdict
 from cboc.surrogate.gp import GP
 from cboc.utility.improvement import LogEI
 from wrapping import Rng, Voice, Wrapped, follows, has_improved, is_new

@@ -17,9 +17,9 @@ from cboc.evidence.case import Case
 from cboc.evidence.methods.consensus import executed, rounds, study_of
 from cboc.exchange.network import Network
 from cboc.strategy.gate import Gate, GatedOpinion, GateLike
-from cboc.strategy.note import Note, Verdict
 from cboc.strategy.opinion import Heard, Opinion, Strategy
 from cboc.strategy.situation import Situation
+from cboc.strategy.verdict import Note, Verdict
 from cboc.surrogate.gp import GP
 from cboc.utility.utility import Utility
 

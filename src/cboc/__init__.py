@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from cboc.consensus import Fixed, Identity, Leader, Uniform
 from cboc.data.dataset import Dataset, Direction
-from cboc.data.measurement import Measurement
+from cboc.data.objective import Measurement
 from cboc.errors import CbocError
 from cboc.exchange.ledger import Ledger
 from cboc.exchange.network import Unreachable, Waiting
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cboc.strategy.collaborative import collaborative
     from cboc.strategy.gate import Gate, Gated
     from cboc.strategy.guide.guide import Counsel, Guide
-    from cboc.strategy.guide.guided import Guided
+    from cboc.strategy.guide.strategy import Guided
 
 __version__ = "0.2.0"
 
@@ -71,7 +71,7 @@ _LATER = {
     "Gate": "cboc.strategy.gate",
     "Gated": "cboc.strategy.gate",
     "Guide": "cboc.strategy.guide.guide",
-    "Guided": "cboc.strategy.guide.guided",
+    "Guided": "cboc.strategy.guide.strategy",
     "Policy": "cboc.site.policy",
     "Program": "cboc.experiment",
     "Site": "cboc.site.site",

@@ -7,7 +7,7 @@ from cboc import Counsel, Guide, Ledger, Measurement, Policy, Site, Study, colla
 from cboc.advice.advice import Count, advise
 from cboc.site.trial import Answer, Decision, Status, Trial, Turn
 from cboc.strategy.bayesian import UTILITIES, Bayesian
-from cboc.strategy.note import Note, Stance, Verdict
+from cboc.strategy.verdict import Note, Stance, Verdict
 from cboc.utility.utility import Custom
 
 SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cboc.data.dataset import Dataset
-from cboc.data.measurement import Measurement
+from cboc.data.objective import Measurement
 from cboc.errors import CbocError
 from cboc.space.parameters import Choice, Float, Int
 from cboc.space.space import Space

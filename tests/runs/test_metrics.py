@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cboc.data.measurement import Measurement
+from cboc.data.objective import Measurement
 from cboc.exchange.study import Study
 from cboc.runs.history import History
 from cboc.runs.metrics import after, area, best_curves, best_found, gap, gap_curves, lead, margin, paired, rounds_to
 from cboc.site.trial import Decision, Status, Trial, Turn
-from cboc.strategy.note import Note
+from cboc.strategy.verdict import Note
 
 
 def test_gap_is_the_share_of_the_way_from_the_start_to_the_optimum():

@@ -21,7 +21,7 @@ from cboc.problems.synthetic import levy, sites_of
 from cboc.site.trial import Status
 from cboc.storage.journal import Journal, read_journal
 from cboc.strategy.bayesian import Bayesian, paper
-from cboc.strategy.note import Stance
+from cboc.strategy.verdict import Stance
 from cboc.utility.improvement import EI
 
 SITES = ("a", "b", "c")

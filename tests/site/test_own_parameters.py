@@ -22,7 +22,7 @@ from cboc import (
 )
 from cboc.advice.advice import advise
 from cboc.site import worksheet
-from cboc.site.thinking import think
+from cboc.site.batch import think
 from cboc.site.trial import Decision, Trial
 
 SHARED = Space({"a": (0.0, 1.0), "b": (0.0, 1.0)})

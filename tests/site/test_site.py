@@ -25,7 +25,7 @@ from cboc import (
 from cboc.exchange.network import Conflict
 from cboc.problems.synthetic import levy
 from cboc.site.trial import Answer, Decision, Status, Trial, Turn
-from cboc.strategy.note import Note, Stance, Verdict
+from cboc.strategy.verdict import Note, Stance, Verdict
 
 SPACE = Space({"a": (0.0, 1.0), "b": (-5.0, 5.0)})
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cboc import Measurement
 from cboc.site.trial import Answer, Decision, Status, Trial, Turn
-from cboc.strategy.note import Note, Stance, Verdict
+from cboc.strategy.verdict import Note, Stance, Verdict
 
 NOTE = Note(-1.5, 0.25, Stance.DOUBT, 0.5, "nobody's best design is known yet", 3.25, -0.5, 2.0, (0.1, -2.0))
 VERDICT = Verdict(False, -3.0, 0.5, "the plate has room", (0.75, 0.5), (4.0,))

@@ -11,7 +11,7 @@ from cboc.advice.advice import advise
 from cboc.runs.run import ALONE, TOGETHER, Run, begin
 from cboc.site.trial import Decision, Status
 from cboc.storage.journal import Journal, read_journal
-from cboc.strategy.note import Stance
+from cboc.strategy.verdict import Stance
 from cboc.studyfile.reading import read
 
 FROZEN = Path(__file__).parents[1] / "frozen"

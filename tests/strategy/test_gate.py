@@ -7,9 +7,9 @@ import pytest
 from cboc import CbocError, Dataset, Gate, Space
 from cboc.strategy.bayesian import Bayesian
 from cboc.strategy.gate import Gated, GatedOpinion
-from cboc.strategy.note import Note, Verdict
 from cboc.strategy.opinion import Heard
 from cboc.strategy.situation import Situation
+from cboc.strategy.verdict import Note, Verdict
 
 
 def test_a_gate_compares_utilities_by_ratio():

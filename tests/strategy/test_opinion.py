@@ -13,9 +13,9 @@ from cboc.exchange.network import Standing
 from cboc.search.maximise import maximise
 from cboc.site.trial import Decision, Status, Trial
 from cboc.strategy.bayesian import Bayesian
-from cboc.strategy.note import Note, Verdict
 from cboc.strategy.opinion import Blind, ByUtility, FromFunction, Heard, Strategy, as_strategy
 from cboc.strategy.situation import Situation
+from cboc.strategy.verdict import Note, Verdict
 from cboc.surrogate.fitting import fit
 from cboc.utility.improvement import LogEI
 from cboc.utility.utility import Custom

@@ -15,7 +15,7 @@ from cboc.advice.counterfactual import Solo, play
 from cboc.arrays import one_thread
 from cboc.site.site import Site
 from cboc.strategy.bayesian import Bayesian
-from cboc.strategy.note import Note, Stance
+from cboc.strategy.verdict import Note, Stance
 from cboc.surrogate.gp import GP
 
 FEW = 5  # outcomes, from which a surrogate is judged

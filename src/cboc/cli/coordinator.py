@@ -15,7 +15,7 @@ from cboc.cli.notes import notes
 from cboc.cli.operations import DATABASE, Database, needs_service
 from cboc.cli.show import Format, Row, write
 from cboc.errors import CbocError, did_you_mean
-from cboc.exchange.differences import differences
+from cboc.exchange.study_diff import differences
 from cboc.studyfile import Terms, read_terms
 
 if TYPE_CHECKING:

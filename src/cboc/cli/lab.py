@@ -18,8 +18,8 @@ import typer
 from cboc.cli.notes import notes
 from cboc.cli.show import Format, Row, many, write
 from cboc.data.dataset import Direction
-from cboc.data.measurement import Measurement
 from cboc.data.numbers import read_number
+from cboc.data.objective import Measurement
 from cboc.errors import CbocError, at, installing
 from cboc.exchange.network import Standing, Unreachable, Waiting
 from cboc.site import worksheet

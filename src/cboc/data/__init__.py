@@ -1,7 +1,7 @@
 """What a site has measured. Private: nothing that travels imports this folder.
 
 dataset.py      designs, outcomes, failures
-measurement.py  one outcome, and how sure it is
+objective.py    what is measured: an outcome for every objective, and how sure it is
 tables.py       the same as CSV files and data frames
 numbers.py      a number as people write it
 """

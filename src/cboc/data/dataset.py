@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from cboc.arrays import Array
 from cboc.data import tables
-from cboc.data.measurement import Measurement
+from cboc.data.objective import Measurement
 from cboc.errors import CbocError, did_you_mean
 from cboc.space.parameters import TOLERANCE
 from cboc.space.space import Space

@@ -25,9 +25,9 @@ from cboc.evidence.job import BEYOND, check_seed, numbers, scenario_of
 from cboc.evidence.scenario import Kind, Scenario
 from cboc.exchange.ledger import Ledger
 from cboc.exchange.study import Study
+from cboc.site.batch import think
 from cboc.site.policy import Policy
 from cboc.site.site import Site
-from cboc.site.thinking import think
 from cboc.site.trial import Trial
 from cboc.strategy.bayesian import Bayesian
 from cboc.strategy.gate import Gate, Gated

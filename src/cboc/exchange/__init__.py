@@ -1,9 +1,9 @@
 """What travels between sites, and what all of them agree on. It never sees an outcome.
 
 study.py        the agreement: space, sites, horizon, rule, graph, deadline
-pace.py         from which proposals a turn is answered, and when
+rounds.py       from which proposals a turn is answered, and when
 identity.py     what a rule of one's own is, in the same words in every process
-differences.py  where two agreements differ, in words
+study_diff.py   where two agreements differ, in words
 messages.py     a proposal goes out, a mix comes back
 network.py      how a site reaches the others: the seam
 store.py        where the facts are kept: proposals, closed rounds, departures

@@ -8,11 +8,11 @@ from typing import Any
 
 from cboc.errors import CbocError
 from cboc.exchange import wire
-from cboc.exchange.differences import differences
 from cboc.exchange.http import Answer, Client, shown, strange
 from cboc.exchange.messages import Mix, Proposal
 from cboc.exchange.network import Conflict, NotSubmitted, Standing, Waiting
 from cboc.exchange.study import Study
+from cboc.exchange.study_diff import differences
 
 OPEN, DONE, KNOWN = 202, 204, 200  # there is no mix yet; there is nothing to say; here it is
 LONGEST_DIFFERENCES = 5000  # characters

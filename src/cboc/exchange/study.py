@@ -18,7 +18,7 @@ from cboc.consensus.rules import Snapshot, as_rule
 from cboc.errors import CbocError, did_you_mean
 from cboc.exchange.identity import identify
 from cboc.exchange.messages import MOST_TURNS, Mix, Proposal
-from cboc.exchange.pace import pace_of
+from cboc.exchange.rounds import pace_of
 from cboc.space.space import Space
 
 COLUMNS = ("site", "trial", "turn", "round", "status", "decision", "y", "sem", "leader", "explanation", "seed")

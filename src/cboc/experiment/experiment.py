@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from cboc.data.measurement import Outcome
+from cboc.data.objective import Outcome
 
 Experiment = Callable[[dict[str, Any]], Outcome]
 

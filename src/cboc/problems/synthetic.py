@@ -8,7 +8,7 @@ import numpy as np
 
 from cboc.arrays import Array
 from cboc.errors import CbocError, did_you_mean
-from cboc.problems import functions, further
+from cboc.problems import functions, more_functions
 from cboc.problems.heterogeneity import Heterogeneity
 from cboc.problems.problem import Problem
 from cboc.problems.sites import sites_of as sites_of  # by its old address
@@ -115,7 +115,7 @@ def rosenbrock(dimension: int = 4) -> Problem:
     return Problem(
         f"rosenbrock-{dimension}",
         _box(dimension, -5.0, 10.0),
-        further.rosenbrock,
+        more_functions.rosenbrock,
         known_optimum=0.0,
         optimisers=_everywhere(dimension, 1.0),
         is_global=True,
@@ -128,7 +128,7 @@ def styblinski_tang(dimension: int = 4) -> Problem:
     return Problem(
         f"styblinski-tang-{dimension}",
         _box(dimension, -5.0, 5.0),
-        further.styblinski_tang,
+        more_functions.styblinski_tang,
         known_optimum=-39.16616570377141 * dimension,
         optimisers=_everywhere(dimension, -2.903534027771177),  # 4x³ - 32x + 5 = 0
         is_global=True,
@@ -141,7 +141,7 @@ def rastrigin(dimension: int = 4) -> Problem:
     return Problem(
         f"rastrigin-{dimension}",
         _box(dimension, -5.12, 5.12),
-        further.rastrigin,
+        more_functions.rastrigin,
         known_optimum=0.0,
         optimisers=_everywhere(dimension, 0.0),
         is_global=True,
@@ -155,8 +155,8 @@ def michalewicz(dimension: int = 4) -> Problem:
     return Problem(
         f"michalewicz-{dimension}",
         _box(dimension, 0.0, np.pi),
-        further.michalewicz,
-        known_optimum=float(further.michalewicz(optimiser)[0]),
+        more_functions.michalewicz,
+        known_optimum=float(more_functions.michalewicz(optimiser)[0]),
         optimisers=optimiser,
         heterogeneity=_ours(np.pi),
     )
@@ -168,7 +168,7 @@ def _michalewicz_optimiser(dimension: int) -> Array:  # (1, D)
     best, grid = np.full((1, dimension), np.pi / 2), np.linspace(-1.0, 1.0, 400 * dimension + 1)[:, None]
     for reach in np.pi / 2 * np.array([1.0, 1e-2, 1e-4, 1e-6, 1e-8]):
         X = best + reach * grid
-        best = np.take_along_axis(X, further.michalewicz_terms(X).argmin(axis=0)[None], axis=0)
+        best = np.take_along_axis(X, more_functions.michalewicz_terms(X).argmin(axis=0)[None], axis=0)
     return best
 
 

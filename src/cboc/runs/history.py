@@ -18,6 +18,7 @@ from cboc.site.trial import Status, Trial
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+
 @dataclass(frozen=True)
 class History:
     """The trials of all sites. It holds outcomes: it belongs to a simulation or to one site, never to a coordinator."""

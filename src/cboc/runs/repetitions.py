@@ -65,7 +65,9 @@ def repeat(jobs: Sequence[Repetition], on_trial: Callable[[Repetition, Trial], N
         run_all(_simulate, jobs, on_trial)
     except BrokenProcessPool:
         directory = jobs[0].journal.parent
-        raise CbocError(f"a worker process was killed; what it did is kept: continue {directory} with --resume.") from None
+        raise CbocError(
+            f"a worker process was killed; what it did is kept: continue {directory} with --resume."
+        ) from None
 
 
 def _simulate(job: Repetition, report: Report) -> None:

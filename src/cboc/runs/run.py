@@ -11,24 +11,24 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from cboc.runs.workers import Report, run_all
 from cboc.data.dataset import Dataset, Direction
-from cboc.data.measurement import Measurement
+from cboc.data.objective import Measurement
+from cboc.errors import CbocError
+from cboc.exchange.ledger import Ledger
+from cboc.exchange.study import Study
+from cboc.problems.problem import Problem
+from cboc.runs.history import History, in_order
+from cboc.runs.workers import Report, run_all
 from cboc.site.policy import Policy
+from cboc.site.site import Site
+from cboc.site.trial import Trial
+from cboc.storage.journal import read_journal
+from cboc.strategy.bayesian import named
 from cboc.strategy.collaborative import collaborative
 from cboc.strategy.gate import Gate
-from cboc.errors import CbocError
-from cboc.runs.history import History, in_order
-from cboc.storage.journal import read_journal
-from cboc.exchange.ledger import Ledger
-from cboc.problems.problem import Problem
-from cboc.site.site import Site
-from cboc.strategy.bayesian import named
-from cboc.exchange.study import Study
+from cboc.strategy.guide.guide import Guide
 from cboc.studyfile import StudyFile
 from cboc.studyfile.sources import Formula
-from cboc.site.trial import Trial
-from cboc.strategy.guide.guide import Guide
 
 RECORD = "run.json"
 FORMAT = 2  # of a record; those of version 0.1.0 have none
@@ -118,11 +118,12 @@ class Run:
         """The test problems, of the sites that have one."""
         record, space = self.record, self.study.space
         with _undamaged(self.directory / RECORD):
-            return {
+            found = {
                 site: Formula(**source).noiseless(space, Direction(record["directions"][site]))
                 for site, source in record["sources"].items()
                 if "problem" in source
             }
+        return {site: problem for site, problem in found.items() if problem is not None}
 
     @cached_property
     def optima(self) -> dict[str, float] | None:

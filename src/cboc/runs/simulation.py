@@ -6,19 +6,20 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from pathlib import Path
 
-from cboc.storage.journal import Journal
 from cboc.data.dataset import Dataset, Direction
 from cboc.errors import CbocError
-from cboc.experiment.experiment import Experiment, ExperimentFailed
-from cboc.runs.history import History, in_order
+from cboc.exchange.identity import identify
 from cboc.exchange.ledger import Ledger
 from cboc.exchange.network import Waiting
-from cboc.exchange.identity import identify
+from cboc.exchange.study import Study
+from cboc.experiment.experiment import Experiment, ExperimentFailed
+from cboc.runs.history import History, in_order
+from cboc.site.batch import think
 from cboc.site.policy import Policy
 from cboc.site.site import Finished, Site
-from cboc.site.thinking import think
-from cboc.exchange.study import Study
 from cboc.site.trial import Status, Trial
+from cboc.storage.journal import Journal
+
 
 def simulate(
     study: Study,

@@ -2,7 +2,7 @@
 
 site.py       one participant of a study: ask, tell, fail, abandon
 policy.py     how it behaves, whatever the study
-thinking.py   sites of one process think together
+batch.py      sites of one process think together
 trial.py      one experiment, from proposal to result
 logbook.py    all trials of a site, and the data they leave
 worksheet.py  trials as a sheet of paper, and back

@@ -16,7 +16,7 @@ import numpy as np
 
 from cboc.arrays import Array
 from cboc.data.dataset import Dataset
-from cboc.data.measurement import Outcome, as_measurements
+from cboc.data.objective import Outcome, as_measurements
 from cboc.errors import CbocError, at
 from cboc.site.trial import OPEN, Status, Trial
 from cboc.space.space import Space

@@ -22,7 +22,7 @@ import numpy as np
 from cboc.arrays import Array, one_thread
 from cboc.consensus.matrix import quantise
 from cboc.data.dataset import Best, Dataset, Direction
-from cboc.data.measurement import Outcome
+from cboc.data.objective import Outcome
 from cboc.errors import CbocError, at
 from cboc.exchange.messages import Mix, Point, Proposal
 from cboc.exchange.network import Network, NotSubmitted, Unreachable
@@ -31,9 +31,9 @@ from cboc.site.logbook import Logbook
 from cboc.site.policy import INITIAL, Policy
 from cboc.site.trial import Answer, Decision, Status, Trial, Turn
 from cboc.space.space import Space
-from cboc.strategy.note import Note, Stance, Verdict
 from cboc.strategy.opinion import Heard, Opinion
 from cboc.strategy.situation import Situation
+from cboc.strategy.verdict import Note, Stance, Verdict
 
 LARGEST = 700.0  # whose exponential is still a number
 

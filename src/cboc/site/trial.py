@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 
 from cboc.arrays import Array
-from cboc.data.measurement import Measurement
+from cboc.data.objective import Measurement
 from cboc.errors import CbocError
 from cboc.exchange.messages import Point
 from cboc.space.space import Space
-from cboc.strategy.note import Note, Stance, Verdict
+from cboc.strategy.verdict import Note, Stance, Verdict
 
 STRONG = 0.7  # nats: from here on, a factor of two, a pull counts
 

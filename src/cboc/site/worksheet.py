@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from cboc.data.measurement import Measurement
+from cboc.data.objective import Measurement
 from cboc.data.tables import place_design, read_design, read_number, read_texts
 from cboc.errors import CbocError, at, did_you_mean
 from cboc.site.site import Site

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from cboc.data.measurement import Measurement
 from cboc.data.numbers import pointed, read_number
+from cboc.data.objective import Measurement
 from cboc.errors import CbocError, at
 from cboc.sitepage.formatting import shown
 from cboc.space.parameters import Choice, Parameter

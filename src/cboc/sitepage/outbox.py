@@ -19,7 +19,7 @@ class Line:
     last: float
     count: int
     purpose: str
-    request: str  # PUT /v1/...
+    request: str  # PUT /v2/...
     content: str  # the body, with the secrets left out
     designs: dict[str, str]  # of it, in natural units
 

@@ -2,7 +2,7 @@
 
 situation.py      what a site knows when it is asked
 opinion.py        what it thinks then: propose, judge; the seam for other people's optimisers
-note.py           what is kept of that with a trial
+verdict.py        what is kept of that with a trial
 bayesian.py       a surrogate and a utility on it
 gate.py           run the mixed design, or the own one
 guide/            being drawn to the others' best designs

@@ -16,9 +16,9 @@ from math import isfinite, log
 
 from cboc.arrays import Array, is_number
 from cboc.errors import CbocError
-from cboc.strategy.note import Note, Verdict
 from cboc.strategy.opinion import Generator, Heard, Opinion, Strategy, as_strategy
 from cboc.strategy.situation import Situation
+from cboc.strategy.verdict import Note, Verdict
 from cboc.surrogate.gp import GP
 from cboc.utility.utility import Utility
 

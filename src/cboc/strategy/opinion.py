@@ -21,8 +21,8 @@ from cboc.arrays import Array
 from cboc.errors import CbocError
 from cboc.search.maximise import maximise_all
 from cboc.space.space import Space
-from cboc.strategy.note import Note, Verdict
 from cboc.strategy.situation import Situation
+from cboc.strategy.verdict import Note, Verdict
 from cboc.surrogate.gp import GP
 from cboc.utility.utility import Utility
 

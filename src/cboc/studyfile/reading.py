@@ -87,9 +87,10 @@ class StudyFile:
         """Without their noise, the test problems among the sites' sources."""
         problems = {}
         for site, source in self.sources.items():
-            if isinstance(source, Formula):
-                with at(f"{self.path}, [[site]] '{site}'"):
-                    problems[site] = source.noiseless(self.study.space, self.directions[site])
+            with at(f"{self.path}, [[site]] '{site}'"):
+                problem = source.noiseless(self.study.space, self.directions[site])
+            if problem is not None:
+                problems[site] = problem
         return problems
 
     def alone(self) -> StudyFile:
@@ -263,12 +264,12 @@ def _space(top: Section, settings: Section, sources: Mapping[str, Source]) -> Sp
     """The parameters of [space] or, where that is left out, those of the first test problem."""
     parameters: Any = top.get("space", TABLE)
     if parameters is None:
-        formula = next((source for source in sources.values() if isinstance(source, Formula)), None)
-        if formula is None:
+        published = next((source.space for source in sources.values() if source.space is not None), None)
+        if published is None:
             raise CbocError(
                 f"{top.place}: the section [space] is missing; name the parameters, T = {{low = 20, high = 90}}."
             )
-        parameters = formula.space.parameters
+        parameters = published.parameters
     elif "constraints" in parameters:
         raise CbocError(f"{top.place}, [space]: every key is a parameter; 'constraints' belongs into [study].")
     constraints = settings.get("constraints", TEXTS, ())

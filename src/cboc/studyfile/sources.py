@@ -18,7 +18,7 @@ from zlib import crc32
 import numpy as np
 
 from cboc.data.dataset import Direction
-from cboc.data.measurement import Outcome
+from cboc.data.objective import Outcome
 from cboc.errors import CbocError, at, did_you_mean
 from cboc.experiment import Program
 from cboc.experiment.experiment import Experiment, ExperimentFailed
@@ -39,12 +39,15 @@ class Formula:
     noise: float = 0.0
 
     @property
-    def space(self) -> Space:
+    def space(self) -> Space | None:
         """The space of the problem as published."""
         return problem(self.problem).space
 
-    def noiseless(self, space: Space, direction: Direction) -> Problem:
+    def noiseless(self, space: Space, direction: Direction) -> Problem | None:
         """The site's problem on the study's space."""
+        return self._problem(space, direction)
+
+    def _problem(self, space: Space, direction: Direction) -> Problem:
         common = problem(self.problem)
         site = heterogeneous(common, self.scale, self.offset, self.shift)
         if (space, direction) == (common.space, common.direction):
@@ -58,7 +61,7 @@ class Formula:
 
     def experiment(self, site: str, space: Space, direction: Direction, seed: int) -> Experiment:
         """The noise is a function of seed, site and design, so that an interrupted run repeats it."""
-        exact = self.noiseless(space, direction)
+        exact = self._problem(space, direction)
         if self.noise == 0.0:
             return exact
 
@@ -79,6 +82,10 @@ class Script:
 
     reference: str
     folder: Path
+    space: None = None
+
+    def noiseless(self, *_: object) -> None:
+        """No test problem."""
 
     def experiment(self, site: str, *_: object) -> Experiment:
         """The function; a mistake inside it becomes one sentence, because it ends the simulation."""
@@ -136,6 +143,10 @@ class Executable:
     """A program that is started for every design; its paths start from the folder of the study file."""
 
     program: Program
+    space: None = None
+
+    def noiseless(self, *_: object) -> None:
+        """No test problem."""
 
     @classmethod
     def of(cls, section: Section, folder: Path) -> Executable:

@@ -1,7 +1,7 @@
 """What an experiment at x would bring.
 
 utility.py      what a utility is; any function of the user's as one
-base.py         what utilities on a Gaussian process share
+gp_based.py     what utilities on a Gaussian process share
 improvement.py  EI, LogEI, PI
 noisy.py        EI where the best so far is itself uncertain
 confidence.py   UCB

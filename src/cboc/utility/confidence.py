@@ -9,7 +9,7 @@ import numpy as np
 
 from cboc.arrays import Array
 from cboc.surrogate.gp import GP
-from cboc.utility.base import Surrogated, log_gain
+from cboc.utility.gp_based import Surrogated, log_gain
 
 
 @dataclass(frozen=True)

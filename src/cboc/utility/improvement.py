@@ -24,7 +24,7 @@ from scipy.special import erfcx, log_ndtr, ndtr
 
 from cboc.arrays import Array, Owners
 from cboc.surrogate.gp import GP, Stack
-from cboc.utility.base import Surrogated
+from cboc.utility.gp_based import Surrogated
 
 HALF_LOG_TAU = 0.5 * log(2 * pi)
 

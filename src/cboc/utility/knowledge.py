@@ -22,7 +22,7 @@ from cboc.arrays import Array
 from cboc.search.ascent import ascend
 from cboc.space.sobol import sobol
 from cboc.surrogate.gp import GP
-from cboc.utility.base import Surrogated, log_gain
+from cboc.utility.gp_based import Surrogated, log_gain
 from cboc.utility.improvement import phi
 
 SPREAD = 48  # space-filling members of the finite set

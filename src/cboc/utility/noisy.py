@@ -17,7 +17,7 @@ from cboc.arrays import Array
 from cboc.space.sobol import sobol
 from cboc.surrogate.algebra import cholesky
 from cboc.surrogate.gp import GP
-from cboc.utility.base import Surrogated
+from cboc.utility.gp_based import Surrogated
 from cboc.utility.improvement import log_h
 
 DRAWS = 32

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from cboc.arrays import Array
 from cboc.surrogate.gp import GP
-from cboc.utility.base import Surrogated, log_gain
+from cboc.utility.gp_based import Surrogated, log_gain
 
 FEATURES = 1024  # M
 

@@ -11,7 +11,7 @@ import numpy as np
 from cboc.arrays import Array
 from cboc.errors import CbocError
 from cboc.search.landscape import Landscape
-from cboc.utility.base import log_gain
+from cboc.utility.gp_based import log_gain
 
 
 class Utility(Landscape, Protocol):

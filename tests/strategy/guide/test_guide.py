@@ -6,10 +6,10 @@ from cboc.data.dataset import Dataset
 from cboc.errors import CbocError
 from cboc.space.space import Space
 from cboc.strategy.guide.density import fit_density
-from cboc.strategy.guide.drawn import Drawn
 from cboc.strategy.guide.guide import UNDRAWN, Counsel, Guide, consistency, rank_correlation
-from cboc.strategy.note import Stance
+from cboc.strategy.guide.utility import Drawn
 from cboc.strategy.situation import Situation
+from cboc.strategy.verdict import Stance
 from cboc.surrogate.fitting import fit
 from cboc.utility.confidence import UCB
 from cboc.utility.improvement import EI, PI, LogEI

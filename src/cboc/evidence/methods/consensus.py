@@ -14,13 +14,13 @@ from cboc.evidence.case import Case
 from cboc.exchange.ledger import Ledger
 from cboc.exchange.network import Network
 from cboc.exchange.study import Study
+from cboc.site.batch import think
 from cboc.site.policy import Policy
 from cboc.site.site import Site
-from cboc.site.thinking import think
 from cboc.site.trial import Trial
 from cboc.strategy.gate import Gate, Gated, GateLike
 from cboc.strategy.guide.guide import Guide
-from cboc.strategy.guide.guided import Guided
+from cboc.strategy.guide.strategy import Guided
 from cboc.strategy.opinion import Strategy
 from cboc.surrogate.gp import GP
 from cboc.utility.utility import Utility
@@ -33,6 +33,8 @@ class Consensus:
     `utility` replaces the one of the case's strategy.
     """
 
+    knows_trouble = True  # goes on without a site, or without a result
+
     rule: str = "uniform"
     gate: GateLike = Gate(0.0)  # noqa: RUF009 - frozen
     utility: Callable[[GP, np.random.Generator], Utility] | None = None
@@ -42,7 +44,8 @@ class Consensus:
         study = study_of(case, self.rule, shares_best=self.guide is not None)
         own = case.strategy if self.utility is None else replace(case.strategy, utility=self.utility)
         strategy = Gated(own if self.guide is None else Guided(own, self.guide), self.gate)
-        return executed(case, rounds(case, study, Ledger(study), strategy))
+        ledger = Ledger(study)
+        return executed(case, rounds(case, study, ledger, strategy, ledger))
 
 
 def study_of(case: Case, rule: str, *, shares_best: bool = False) -> Study:
@@ -56,8 +59,13 @@ def attendance(case: Case) -> Mask:
     return np.ones((case.sites, case.horizon), dtype=bool) if case.attendance is None else case.attendance
 
 
-def rounds(case: Case, study: Study, network: Network, strategy: Strategy) -> list[list[Trial]]:
-    """All rounds of a case on any network: the trials of every site."""
+def rounds(
+    case: Case, study: Study, network: Network, strategy: Strategy, ledger: Ledger | None = None
+) -> list[list[Trial]]:
+    """All rounds of a case on any network: the trials of every site.
+
+    Where sites are absent, `ledger` is told to go on without them.
+    """
     policy = Policy(strategy, initial=0, seed=case.seed)
     sites = [
         Site(study, name, network, direction=data.direction, policy=policy, data=data)
@@ -69,7 +77,7 @@ def rounds(case: Case, study: Study, network: Network, strategy: Strategy) -> li
         for k in present:
             sites[k].propose()
         if not here.all():
-            _go_on(network, [case.names[k] for k in present])
+            _go_on(ledger, [case.names[k] for k in present])
         for k in present:
             trial = sites[k].ask()
             y = case.experiment(k, trial.x)
@@ -80,12 +88,12 @@ def rounds(case: Case, study: Study, network: Network, strategy: Strategy) -> li
     return [site.trials for site in sites]
 
 
-def _go_on(network: Network, present: list[str]) -> None:
+def _go_on(ledger: Ledger | None, present: list[str]) -> None:
     """Go on without those who are absent, unless nobody waits for them."""
-    if not isinstance(network, Ledger):  # a control's own network has no rounds to close
+    if ledger is None:
         raise CbocError("only our own rounds go on without a site; this control needs all of them in all rounds.")
-    if network.store.proposals(network.round).keys() & set(present):
-        network.close()
+    if ledger.store.proposals(ledger.round).keys() & set(present):
+        ledger.close()
 
 
 def executed(case: Case, trials: list[list[Trial]]) -> Array:

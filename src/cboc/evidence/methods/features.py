@@ -25,7 +25,7 @@ from cboc.errors import CbocError
 from cboc.search.ascent import ascend
 from cboc.space.sobol import sobol
 from cboc.surrogate.algebra import add_to_diagonal, cholesky
-from cboc.utility.base import log_gain
+from cboc.utility.gp_based import log_gain
 
 SAMPLES = 512  # looked at before climbing, over all boxes
 STARTS = 5  # climbed from in each box

@@ -28,9 +28,9 @@ from cboc.errors import CbocError
 from cboc.space.space import Space
 from cboc.strategy.guide.background import Background, Box, Cloud
 from cboc.strategy.guide.density import OptimumDensity, fit_density
-from cboc.strategy.guide.drawn import Drawn
-from cboc.strategy.note import Stance
+from cboc.strategy.guide.utility import Drawn
 from cboc.strategy.situation import Situation
+from cboc.strategy.verdict import Stance
 from cboc.utility.utility import Utility
 
 NEAR = 0.5  # nats: where l is above, a design is where the others are

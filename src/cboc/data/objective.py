@@ -1,4 +1,4 @@
-"""One number that was measured, and how sure it is."""
+"""What is measured: a number for every objective, and how sure it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The pace of a study: from which proposals a turn is answered, and when.
+"""Rounds, and the pace of a study: from which proposals a turn is answered, and when.
 
 In rounds, the paper's pace, everybody waits: a turn is answered from the proposals of its round, when that closes.
 """

@@ -1,7 +1,7 @@
 import pytest
 
 from cboc import CbocError, Measurement
-from cboc.data.measurement import as_measurements
+from cboc.data.objective import as_measurements
 
 
 def test_a_measurement_is_a_mean_and_maybe_its_standard_error():

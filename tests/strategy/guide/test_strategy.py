@@ -9,11 +9,11 @@ import pytest
 from cboc import CbocError, Counsel, Dataset, Guide, Guided, Space
 from cboc.search.maximise import maximise
 from cboc.strategy.bayesian import Bayesian
-from cboc.strategy.guide.drawn import Drawn
-from cboc.strategy.guide.guided import GuidedOpinion
-from cboc.strategy.note import Note, Stance, Verdict
+from cboc.strategy.guide.strategy import GuidedOpinion
+from cboc.strategy.guide.utility import Drawn
 from cboc.strategy.opinion import Heard
 from cboc.strategy.situation import Situation
+from cboc.strategy.verdict import Note, Stance, Verdict
 
 SPACE = Space({"a": (0.0, 1.0), "b": (0.0, 1.0)})
 OTHERS = np.clip(0.7 + 0.03 * np.random.default_rng(9).standard_normal((8, 2)), 0.0, 1.0)

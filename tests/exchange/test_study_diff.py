@@ -1,5 +1,5 @@
 from cboc import Float, Study
-from cboc.exchange.differences import differences
+from cboc.exchange.study_diff import differences
 
 SPACE = {"T": Float(20.0, 90.0, unit="°C"), "pH": (2.0, 9.0)}
 

@@ -12,7 +12,7 @@ from cboc.runs.simulation import simulate
 from cboc.search.ascent import ascend_all
 from cboc.search.grouping import MOST, by_group
 from cboc.search.maximise import maximise, maximise_all
-from cboc.site.thinking import think
+from cboc.site.batch import think
 from cboc.space.space import Space
 from cboc.strategy.bayesian import Bayesian, paper
 from cboc.strategy.situation import Situation

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from cboc.errors import CbocError
-from cboc.strategy.note import Note, Stance, Verdict
+from cboc.strategy.verdict import Note, Stance, Verdict
 
 
 @pytest.mark.parametrize(
