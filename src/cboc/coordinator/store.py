@@ -1,9 +1,9 @@
 """The facts of a ledger in the coordinator's tables.
 
-A design is 8 D bytes: its coordinates on the grid of 2⁻³², whole numbers of 64 bits, lowest byte first. So it comes
-back to the last bit from any database, and nothing else fits.
+A design is 8 D bytes: its coordinates on the grid of 2⁻³², whole numbers of 64 bits, lowest byte first. So any
+database returns it to the last bit, and nothing else fits.
 
-The SQL statements are built once, at import: to build one costs as much as to run it.
+The SQL statements are built once, at import: building one costs as much as running it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
-from sqlalchemy import Connection, CursorResult, Executable, Row, bindparam, func, insert, select, update
+from sqlalchemy import Connection, CursorResult, Executable, Row, bindparam, func, insert, select, true, update
 
 from cboc.consensus.matrix import DESIGN_ONE
 from cboc.coordinator.database import proposals, sites, studies
@@ -32,15 +32,15 @@ IN_ROUND = (proposals.c.study == bindparam("of")) & (proposals.c.round == bindpa
 OF_SITE = (proposals.c.study == bindparam("of")) & (proposals.c.site == bindparam("who"))
 ALL = select(proposals).where(IN_ROUND)
 COUNT = select(func.count()).select_from(proposals).where(IN_ROUND)
-LAST_TURN = select(func.max(proposals.c.turn)).where(OF_SITE).scalar_subquery()
-LAST_ONE = studies.outerjoin(proposals, OF_SITE & (proposals.c.turn == LAST_TURN))
-LAST_AND_COUNT = select(proposals, COUNT.scalar_subquery().label("many")).select_from(LAST_ONE).where(IS_STUDY)
+LAST = select(proposals).where(OF_SITE).order_by(proposals.c.turn.desc()).limit(1).subquery()
+LAST_AND_COUNT = select(LAST, COUNT.scalar_subquery().label("many")).select_from(studies.outerjoin(LAST, true()))
+LAST_AND_COUNT = LAST_AND_COUNT.where(IS_STUDY)
 ONE = select(proposals).where(OF_SITE & (proposals.c.turn == bindparam("turn")))
 ADD = insert(proposals)
 
 
 class Proposals(Mapping[str, Proposal]):
-    """The proposals of one round. No more is read than is asked for: their number, or all of them."""
+    """The proposals of one round. It reads only what is asked for: their number, or all of them."""
 
     def __init__(self, connection: Connection, study: str, round: int) -> None:
         self._connection, self._place = connection, {"of": study, "at": round}
@@ -48,11 +48,11 @@ class Proposals(Mapping[str, Proposal]):
         self._all: dict[str, Proposal] | None = None
 
     def count(self, many: int) -> None:
-        """So many are there: known from another query."""
+        """Set the number of proposals, known from another query."""
         self._many = many
 
     def add(self) -> None:
-        """One more has been inserted."""
+        """Note that one more proposal has been inserted."""
         self._many, self._all = None if self._many is None else self._many + 1, None
 
     def __getitem__(self, site: str) -> Proposal:
@@ -83,7 +83,7 @@ class SqlStore:
             raise CbocError(f"there is no study '{study}' here.")
         self.closed: int = row.rounds_closed
         self.opened_at: float | None = row.opened_at
-        self.left = frozenset(self._execute(LEFT).scalars())  # after the lock: else it would be as it was before
+        self.left = frozenset(self._execute(LEFT).scalars())  # after the lock: otherwise it could be out of date
         self._read: dict[int, Proposals] = {}
 
     def _execute(self, statement: Executable, **values: Any) -> CursorResult[Any]:
@@ -91,7 +91,7 @@ class SqlStore:
 
     @property
     def agreement(self) -> str:
-        """The agreement as JSON: long, and asked for once."""
+        """The agreement as JSON: long, and read once."""
         agreement: str = self._execute(AGREEMENT).scalar_one()
         return agreement
 
@@ -122,7 +122,7 @@ class SqlStore:
         return self._read[round]
 
     def latest(self, site: str) -> Entry | None:
-        """The last proposal of a site; how many the open round has comes with it."""
+        """Return the last proposal of a site; the query also counts those of the open round."""
         row = self._execute(LAST_AND_COUNT, who=site, at=self.closed).one()
         self._proposals(self.closed).count(row.many)
         return None if row.site is None else _entry(row)
@@ -150,11 +150,11 @@ def _proposal(row: Row[Any]) -> Proposal:
 
 
 def to_bytes(designs: tuple[Point, ...]) -> bytes:
-    """Designs of the unit cube (n, D) as 8 n D bytes."""
+    """Encode designs of the unit cube (n, D) as 8 n D bytes."""
     return np.rint(np.array(designs) * DESIGN_ONE).astype("<u8").tobytes()
 
 
 def from_bytes(stored: bytes, dimension: int) -> tuple[Point, ...]:
-    """The designs that `to_bytes` wrote."""
+    """Decode the designs that `to_bytes` wrote."""
     rows = np.frombuffer(stored, "<u8").reshape(-1, dimension) / DESIGN_ONE
     return tuple(map(tuple, rows.tolist()))

@@ -1,8 +1,8 @@
-"""The sans-I/O core of an exchange: who is in, is the round closed, which W, whose design.
+"""The sans-I/O core of an exchange: who is in, whether the round is closed, which W, whose design.
 
-One implementation, wrapped by simulation, coordinator and peers. It knows designs and rewards, never an outcome. A
-round closes when everyone who is expected has proposed, or when its deadline has passed and the quorum is in; once
-closed it is frozen, and a proposal that comes later is in the next one.
+Simulation, coordinator and peers wrap this one implementation. It knows designs and rewards, never an outcome. A
+round closes when every expected site has proposed, or when its deadline has passed and the quorum is in. A closed
+round is frozen, and a later proposal belongs to the next one.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ from cboc.exchange.study import Study
 
 @dataclass(frozen=True)
 class Mixture:
-    """The proposals of a closed round, and the weights by which they are mixed."""
+    """The proposals of a closed round, and the weights that mix them."""
 
     round: int
     present: Mapping[str, Proposal]
-    X: Array  # (q, K, D), of the absent 0
+    X: Array  # (q, K, D), 0 where a site is absent
     weights: Whole  # (K, K)
     leader: str | None
 
 
 @dataclass(frozen=True)
 class Roster:
-    """The sites that are expected in a round, in the order of the study, as long as nobody else leaves."""
+    """The sites expected in a round, in the order of the study; valid until another site leaves."""
 
     round: int
     left: frozenset[str]
@@ -45,17 +45,17 @@ class Roster:
 
 @dataclass(frozen=True)
 class Past:
-    """What never changes: worth keeping where every message has a new ledger."""
+    """Results that never change, cached where every message makes a new ledger."""
 
     rewards: Array  # (rounds closed, K), NaN where a site was absent, 0 where the rule does not ask for rewards
-    mixture: Mixture | None = None  # of the round that was asked for last
+    mixture: Mixture | None = None  # of the round requested last
     roster: Roster | None = None  # of the round that was open then
 
 
 class Ledger:
-    """The rounds of one study, and a `Network` for sites of the same process.
+    """The rounds of one study, and the `Network` for sites in the same process.
 
-    `clock` tells the time in seconds since 1970; `past` is what another ledger of the same study knew.
+    `clock` returns the time in seconds since 1970; `past` is what another ledger of the same study knew.
     """
 
     def __init__(
@@ -80,24 +80,24 @@ class Ledger:
         return list(self._roster())
 
     def missing(self) -> list[str]:
-        """Whom the open round is waiting for."""
+        """The sites that the open round is waiting for."""
         present = set(self.store.proposals(self.round))
         return [site for site in self.expected() if site not in present]
 
     def standing(self) -> Standing:
-        """Where the study stands, after a round that is due has been closed."""
+        """Close the round if it is due, and return where the study stands."""
         self.close_if_due()
         return Standing(self.round, tuple(self.missing()), self.closes_at)
 
     @property
     def closes_at(self) -> float | None:
-        """When the open round may close without the rest; None: not before all are in."""
+        """When the open round may close without the missing sites; None: not before all are in."""
         opened_at, deadline = self.store.opened_at, self.study.deadline
         return None if opened_at is None or deadline is None else opened_at + deadline
 
     @property
     def is_due(self) -> bool:
-        """Has the open round's deadline passed, with the quorum in?"""
+        """Whether the open round's deadline has passed with the quorum in."""
         is_late = self.closes_at is not None and self.clock() >= self.closes_at
         return is_late and len(self.store.proposals(self.round)) >= self.study.quorum
 
@@ -113,7 +113,7 @@ class Ledger:
     # --------------------------------------------------------------------------------------------- what comes in
 
     def submit(self, proposal: Proposal) -> None:
-        """Take a proposal in; the last one that is expected closes the round."""
+        """Accept a proposal; the last expected one closes the round."""
         self.study.check_proposal(proposal)
         self.close_if_due()
         site, latest = proposal.site, self.store.latest(proposal.site)
@@ -129,7 +129,7 @@ class Ledger:
         self._close_if_complete()
 
     def _check_same(self, proposal: Proposal, latest: Entry) -> None:
-        """A turn that is known already: the same content again is fine."""
+        """Raise if a repeated proposal differs from the one already accepted for its turn."""
         site, turn = proposal.site, proposal.turn
         known = latest if latest.proposal.turn == turn else self.store.find(site, turn)
         if known is None or known.proposal != proposal:
@@ -139,12 +139,12 @@ class Ledger:
             )
 
     def next_turn(self, site: str) -> int:
-        """The first turn after all that this site has taken: where a new file begins in the place of a lost one."""
+        """The first turn that this site has not taken: a new file starts there if the old one was lost."""
         latest = self.store.latest(site)
         return 0 if latest is None else latest.proposal.turn + 1
 
     def leave(self, site: str) -> None:
-        """Do not wait for this site any more; what it has proposed stays."""
+        """Stop waiting for this site; its proposals stay."""
         self.study.index(site)
         self.store.leave(site)
         self._close_if_complete()
@@ -159,7 +159,7 @@ class Ledger:
             self._close()
 
     def close(self) -> None:
-        """Close the open round with those who are in, before its time."""
+        """Close the open round early, with the sites that are in."""
         present = len(self.store.proposals(self.round))
         if present < self.study.quorum:
             raise CbocError(f"round {self.round} needs {self.study.quorum} sites to close; {present} are in.")
@@ -171,33 +171,41 @@ class Ledger:
     # --------------------------------------------------------------------------------------------- what comes out
 
     def mix(self, site: str, turn: int) -> Mix:
-        """Where the consensus puts this site in one of its turns."""
+        """The mix for one turn of a site: where the consensus puts it."""
         k = self.study.index(site)
         self.close_if_due()
-        entry = self.store.find(site, turn)
-        if entry is None:
-            raise NotSubmitted(f"site '{site}' has not proposed for turn {turn}.")
-        if entry.round >= self.round:
+        round = self._round_of(site, turn)
+        if round >= self.round:
             raise Waiting(self.standing())
-        mixture = self._mixture(entry.round)
+        mixture = self._mixture(round)
         weights = mixture.weights[k]
-        mixed = [mix(weights, X) for X in mixture.X[: len(entry.proposal.X)]]
+        mixed = [mix(weights, X) for X in mixture.X[: len(mixture.present[site].X)]]
         return Mix(
             site,
             turn,
             tuple(tuple(x.tolist()) for x in mixed),
             tuple((weights / WEIGHT_ONE).tolist()),
-            entry.round,
+            round,
             mixture.leader,
             self._others(k, mixture),
         )
 
+    def _round_of(self, site: str, turn: int) -> int:
+        """The round that a site's proposal is in; those of the last mixture are known."""
+        known = self.past.mixture
+        if known is not None and site in known.present and known.present[site].turn == turn:
+            return known.round
+        entry = self.store.find(site, turn)
+        if entry is None:
+            raise NotSubmitted(f"site '{site}' has not proposed for turn {turn}.")
+        return entry.round
+
     def matrix(self, round: int) -> Array:
-        """W of a closed round, rebalanced for the graph and for who was absent."""
+        """W of a closed round, rebalanced for the graph and for absent sites."""
         return self._matrix(self.snapshot(round))
 
     def snapshot(self, round: int) -> Snapshot:
-        """What everybody knows of a closed round."""
+        """What every site knows about a closed round."""
         present, rewards = self._present(round), self._rewards()
         bests = {site: proposal.bests[0] for site, proposal in present.items() if proposal.bests}
         return Snapshot(
@@ -217,7 +225,7 @@ class Ledger:
         return rebalance(self.study.matrix(snapshot), links)
 
     def _mixture(self, round: int) -> Mixture:
-        """A closed round, computed once for all its sites."""
+        """The mixture of a closed round, computed once for all its sites."""
         known = self.past.mixture
         if known is None or known.round != round:
             snapshot = self.snapshot(round)
@@ -230,7 +238,7 @@ class Ledger:
         return known
 
     def _others(self, k: int, mixture: Mixture) -> tuple[Point, ...]:
-        """The best designs of those whom site k may hear, in the order of the study; of very many, some by turns."""
+        """The best designs of site k's neighbours, in the order of the study; if too many, a rotating selection."""
         if not self.study.shares_best:
             return ()
         heard = np.flatnonzero(self.study.links[k])
@@ -240,12 +248,12 @@ class Ledger:
         return tuple(best for name in names if name in mixture.present for best in mixture.present[name].bests)
 
     def _row(self, present: Mapping[str, Proposal], row: int) -> Array:
-        """Everybody's design of this number (K, D), 0 for the absent; a site with fewer designs starts over."""
+        """Design number `row` of every site (K, D), 0 if absent; a site with fewer designs starts over."""
         X = self._stacked({site: proposal.X[row % len(proposal.X)] for site, proposal in present.items()})
         return np.nan_to_num(X)
 
     def _stacked(self, designs: Mapping[str, Point]) -> Array:
-        """(K, D) in the order of the study, NaN where a site has none."""
+        """Designs stacked as (K, D) in the order of the study, NaN where a site has none."""
         nothing = [np.nan] * self.study.space.dimension
         return np.array([designs.get(site, nothing) for site in self.study.sites])
 
@@ -255,9 +263,9 @@ class Ledger:
             rewards = {site: proposal.reward or 0.0 for site, proposal in self._present(round).items()}
             row = [rewards.get(site, np.nan) for site in self.study.sites]
             self.past = replace(self.past, rewards=np.vstack([self.past.rewards, row]))
-        return self.past.rewards[: self.round]  # who knew the past may have seen more of it
+        return self.past.rewards[: self.round]  # the ledger that kept the past may have seen more rounds
 
 
 def _attended(rewards: Array) -> Array:
-    """In how many of these rounds each site was, (K,)."""
+    """The number of these rounds in which each site was present, (K,)."""
     return (~np.isnan(rewards)).sum(axis=0)
