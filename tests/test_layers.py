@@ -1,5 +1,6 @@
 """How a reader knows that outcomes cannot leave: what travels never imports what holds them."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -32,3 +33,14 @@ def test_importing_cboc_loads_nothing_slow():
     code = f"import sys, cboc; print([name for name in {slow} if name in sys.modules])"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert result.stdout.strip() == "[]", result.stdout + result.stderr
+
+
+def test_the_map_of_every_room_names_what_is_there():
+    """The docstring of a folder lists its files; one that is left out, or gone, misleads."""
+    for path in (ROOT / "src" / "cboc").rglob("__init__.py"):
+        text, folder = path.read_text(encoding="utf-8"), path.parent
+        named = set(re.findall(r"^(\w+\.py|\w+/)\s", text, flags=re.MULTILINE))
+        if named:
+            files = {file.name for file in folder.glob("*.py")} - {"__init__.py"}
+            assert {name for name in files if name not in text} == set(), folder
+            assert {name for name in named if not (folder / name).exists()} == set(), folder

@@ -16,19 +16,19 @@ Owners = NDArray[np.int_]
 
 
 def is_number(value: object) -> bool:
-    """One of Python's or NumPy's, NaN and infinity among them; True and False are none."""
+    """Whether a value is a Python or NumPy number, including NaN and infinity, but not True or False."""
     return isinstance(value, Real) and not isinstance(value, bool)
 
 
 @cache
 def _controller() -> Any:
-    from threadpoolctl import ThreadpoolController  # here: it looks for every BLAS that is loaded
+    from threadpoolctl import ThreadpoolController  # imported here: it searches for every loaded BLAS
 
     return ThreadpoolController()
 
 
 def one_thread() -> AbstractContextManager[Any]:
-    """Limit BLAS to one thread inside the block, and set it back after.
+    """Limit BLAS to one thread inside the block, and restore it afterwards.
 
     A site's matrices are small: on busy cores several threads made a study five times slower, and they round
     differently from one machine to the next. Parallelism belongs across processes.

@@ -1,4 +1,4 @@
-"""One sentence for a user's mistake: what was expected, what came, what to do."""
+"""Errors in one sentence for a user's mistake: what was expected, what was given, what to do."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 
 def installing(extra: str) -> str:
-    """How to get an optional part: cboc is on no package index."""
+    """How to install an optional part, since cboc is not on a package index."""
     return f"in the clone of its repository: pip install '.[{extra}]'"
 
 
 @contextmanager
 def at(place: str) -> Iterator[None]:
-    """Puts the place in front of what went wrong there."""
+    """Prefix errors raised inside the block with the place."""
     try:
         yield
     except CbocError as error:

@@ -1,4 +1,4 @@
-"""Joining a study over the network: the same `Site` as in one process, with its data in a file of its own.
+"""Joining a study over the network: the same `Site` as in one process, with its data in its own file.
 
 site = cboc.join("https://coordinator:8000", code, storage="lab-b.db", direction="maximise")
 site = cboc.join(storage="lab-b.db")            # later, in another process: it goes on where it was
@@ -25,9 +25,9 @@ from cboc.site.site import Site
 from cboc.storage.sitefile import SiteFile
 from cboc.strategy.collaborative import collaborative
 
-LONGEST_CODE = 200  # letters that a coordinator looks at
-KEPT = ("initial", "seed", "stop_below", "goes_on_alone")  # of a policy; of a strategy, which is code, what it is
-FINAL = ("initial", "seed")  # of these, what cannot change after the first trial
+LONGEST_CODE = 200  # characters that a coordinator reads
+KEPT = ("initial", "seed", "stop_below", "goes_on_alone")  # of a policy; a strategy is code: only its identity is kept
+FINAL = ("initial", "seed")  # the settings that cannot change after the first trial
 
 
 def join(
@@ -45,15 +45,15 @@ def join(
     goes_on_alone: bool | None = None,
     on_retry: Callable[[str], None] | None = None,
 ) -> Site:
-    """Take part in a study. The first time with the invitation's code and a direction; later the file knows.
+    """Join a study: the first time with the invitation's code and a direction; later the file knows them.
 
     `policy` is how the site behaves; all of it but its strategy is kept in the file. `study` is what the site expects:
-    where the coordinator's differs, it says how and does not join. `data` are results from before the study, a dataset
-    or a CSV file whose column `outcome` holds them. With the direction they are kept in the file, and may be changed
-    until the first trial. `certificate` is the PEM text of one that the coordinator made for itself. While the
-    coordinator is down the site goes on alone, and says so; `goes_on_alone` is another choice for this process.
-    `on_retry` is called with the trouble when a message has to be repeated. The token is made here, and kept in the
-    file before it is sent.
+    if the coordinator's differs, this raises the differences and does not join. `data` are results from before the
+    study, a dataset or a CSV file whose column `outcome` holds them. With the direction they are kept in the file, and
+    may be changed until the first trial. `certificate` is the PEM text of the coordinator's self-signed one. While the
+    coordinator is down the site goes on alone, and says so; `goes_on_alone` overrides that for this process. `on_retry`
+    is called with the reason when a message has to be repeated. The token is made here, and kept in the file before it
+    is sent.
     """
     if code is not None and len(code) > LONGEST_CODE:
         raise CbocError(f"an invitation is a word of 43 letters; this has {len(code)}: was something copied with it?")
@@ -84,7 +84,7 @@ def join(
 
 
 def connect(file: SiteFile, patience: float = 60.0, on_retry: Callable[[str], None] | None = None) -> Rest:
-    """The coordinator of a site's file."""
+    """The network through the coordinator that a site's file names."""
     about = file.about
     if not {"url", "code", "token", "direction"} <= set(about):
         raise CbocError(f"{file.path} is damaged; take a copy of before.")
@@ -93,7 +93,7 @@ def connect(file: SiteFile, patience: float = 60.0, on_retry: Callable[[str], No
 
 
 def has_own_strategy(file: SiteFile) -> bool:
-    """Was the policy in a site's file given with a strategy of its own? The file knows which, and cannot make it."""
+    """Whether the policy in a site's file had a user's strategy, which the file identifies but cannot rebuild."""
     return "strategy" in file.about.get("policy", {})
 
 
@@ -107,20 +107,20 @@ def _kept_policy(file: SiteFile) -> Policy:
 
 
 def _introduce(file: SiteFile, **given: Any) -> None:
-    """The address, the invitation and a token of one's own are on disk before anything is sent."""
+    """Save the address, the invitation and a new token to disk before anything is sent."""
     about, news = file.about, {name: value for name, value in given.items() if value is not None}
     if not {"url", "code", "direction"} <= {*about, *news}:
         raise CbocError(f"{file.path} has joined no study yet; give its address, a code and a direction.")
-    if "url" in news:  # an address comes with its certificate: that of an earlier try does not stick
+    if "url" in news:  # a certificate belongs to its address: an earlier try's is dropped
         news["certificate"] = given["certificate"]
     file.remember(**news)
     file.remember_first(token=token_urlsafe(32))
 
 
 def _move(file: SiteFile, url: str | None, code: str | None, certificate: str | None, patience: float) -> None:
-    """The coordinator has another address or certificate, or sent another invitation: kept once that has worked.
+    """Try a new address, certificate or invitation of the coordinator, and keep it once it has worked.
 
-    A certificate belongs to its address: at another one, without one, the site trusts what its machine trusts.
+    A certificate belongs to its address: at a new address without one, the site trusts what its machine trusts.
     """
     about = file.about
     news: dict[str, Any] = {"url": url, "certificate": certificate}
@@ -128,7 +128,7 @@ def _move(file: SiteFile, url: str | None, code: str | None, certificate: str | 
     news = {name: value for name, value in news.items() if value is not None or (is_moving and name == "certificate")}
     there = about | news
     is_returning = code not in (None, about["code"])
-    if is_returning:  # a token was revoked: the same site of the same study gets a new one
+    if is_returning:  # the token was revoked: the same site of the same study gets a new one
         begun = about.get("returning", {})
         token = begun["token"] if begun.get("code") == code else token_urlsafe(32)
         file.remember(returning={"code": code, "token": token})
@@ -147,16 +147,16 @@ def _move(file: SiteFile, url: str | None, code: str | None, certificate: str | 
             f"{refusal} ({file.path} is of '{about['site']}' in '{about['agreement']['name']}'; "
             "use another file for another site or study.)"
         ) from None
-    file.remember(**news, has_left=False)  # the coordinator that is there now may not know it
+    file.remember(**news, has_left=False)  # the new coordinator may not know that the site has left
 
 
 def _is_whole(agreement: dict[str, Any]) -> bool:
-    """Does an agreement have all terms? One of version 0.1.0 had neither pace nor deadline."""
+    """Whether an agreement has all terms; in version 0.1.0 it had neither pace nor deadline."""
     return "pace" in agreement
 
 
 def _check_same(expected: Study, agreement: dict[str, Any], network: Rest) -> dict[str, Any]:
-    """The coordinator's agreement, which says the same as the site's, and maybe more."""
+    """The coordinator's agreement; raises if it contradicts the site's. It may have more terms."""
     there = network.membership()
     has_changed = any(there.agreement.get(name) != value for name, value in agreement.items())
     if there.digest != expected.digest and (has_changed or _is_whole(agreement)):
@@ -165,7 +165,7 @@ def _check_same(expected: Study, agreement: dict[str, Any], network: Rest) -> di
 
 
 def _settle(file: SiteFile, policy: Policy | None, direction: str | None = None) -> None:
-    """What is given is kept; after the first trial some of it cannot change."""
+    """Keep the given settings in the file; after the first trial some of them cannot change."""
     before = _kept_policy(file)
     given = {} if policy is None else {name: getattr(policy, name) for name in KEPT}
     if policy is not None and (strategy := identify(policy.strategy)) != identify(collaborative()):
@@ -182,7 +182,7 @@ def _settle(file: SiteFile, policy: Policy | None, direction: str | None = None)
 
 
 def _agreement(file: SiteFile, network: Rest, expected: Study | None) -> tuple[Study, str]:
-    """From the file, or from the coordinator when it is the first time."""
+    """The study and its digest, from the file or, the first time, from the coordinator."""
     if "agreement" not in file.about:
         there = network.join(file.about["code"], expected)
         agreed = _study(there.agreement, f"the coordinator at {network.client.url} sent no agreement that makes sense.")

@@ -1,4 +1,4 @@
-"""What a process passes on to those that it starts: its environment, whether they hear Ctrl-C, and its end."""
+"""Child processes: their environment, whether they receive Ctrl-C, and their end with the parent."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS"), "1"
 )
 
-# Reads the number of a group, and then nothing until whoever wrote it is gone, be it by a kill.
+# Reads the number of a process group, waits until its writer has ended, even by a kill, and then kills the group.
 WATCH = "import os, sys; group = sys.stdin.readline(); sys.stdin.read(); group and os.killpg(int(group), 9)"
 
 
 @contextmanager
 def environment(values: Mapping[str, str]) -> Iterator[None]:
-    """For the processes that start meanwhile."""
+    """Set environment variables for the processes that start inside the block."""
     before = {name: os.environ.get(name) for name in values}
     os.environ.update(values)
     try:
@@ -38,7 +38,7 @@ def environment(values: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def deaf_to_interrupts() -> Iterator[None]:
-    """Threads and processes that start meanwhile leave Ctrl-C to this one, which hears it right after."""
+    """Threads and processes started inside the block leave Ctrl-C to this one, which receives it right after."""
     if not hasattr(signal, "pthread_sigmask"):  # Windows
         yield
         return
@@ -50,7 +50,7 @@ def deaf_to_interrupts() -> Iterator[None]:
 
 
 def serve_parent() -> None:
-    """In a new worker: leave Ctrl-C and standard output to the parent, and do not outlive it."""
+    """Make a new worker leave Ctrl-C and standard output to the parent, and end with it."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     os.dup2(2, 1)
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -65,7 +65,7 @@ def _end_with_parent() -> None:
 
 @contextmanager
 def group(command: Sequence[str], **options: Any) -> Iterator[subprocess.Popen[bytes]]:
-    """A process and all that it starts: killed as a whole after this block, or with this process, however that ends."""
+    """Start a process; it and all its children are killed after the block, or when this process ends in any way."""
     with _watcher() as watch, subprocess.Popen(command, start_new_session=True, **options) as process:
         try:
             watch(process.pid)
@@ -78,13 +78,13 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     if not hasattr(os, "killpg"):  # Windows: the process alone
         process.kill()
         return
-    with suppress(ProcessLookupError, PermissionError):  # nobody is left of it
+    with suppress(ProcessLookupError, PermissionError):  # the group has already ended
         os.killpg(process.pid, signal.SIGKILL)
 
 
 @contextmanager
 def _watcher() -> Iterator[Callable[[int], None]]:
-    """A process that outlives this one, if only to end a group."""
+    """A process that outlives this one just long enough to kill a group."""
     if not hasattr(os, "killpg"):
         yield lambda _: None
         return

@@ -1,8 +1,8 @@
 """Should a site go on collaborating? An answer from its own data and from the designs that were shared so far.
 
-What collaboration has brought a site would take a run that was not made; what can be told is whether there is something
-to share, whether the site's own outcomes confirm it, and what its own surrogate says of a search alone. How far that
-can be believed is measured (docs/decisions/collaboration.md).
+Only a second run, without the others, could show what collaboration has brought a site. The advice says whether there
+is something to share, whether the site's own outcomes confirm it, and what its own surrogate predicts for a search
+alone. How reliable that is has been measured (docs/decisions/collaboration.md).
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from cboc.strategy.bayesian import Bayesian
 from cboc.strategy.verdict import Note, Stance
 from cboc.surrogate.gp import GP
 
-FEW = 5  # outcomes, from which a surrogate is judged
+FEW = 5  # outcomes needed to judge a surrogate
 
 
 @dataclass(frozen=True)
 class Count:
-    """Experiments of one kind, and how many of them were better than all before."""
+    """The number of experiments of one kind, and how many of them were better than all before."""
 
     trials: int
     better: int
@@ -31,20 +31,20 @@ class Count:
 
 @dataclass(frozen=True)
 class Advice:
-    """What is known, and one sentence on what to make of it."""
+    """One sentence of advice to a site, and the numbers behind it."""
 
     site: str
     sentence: str
-    log_odds: float | None  # that the best designs lie together, in nats; None: nobody's is known
-    consistency: float | None  # of the own outcomes with that, -1 to 1; None: it has hardly been there
-    shared: Count  # mixed with the others', or drawn to where they are
-    own: Count  # the rest, without the initial ones
-    solo: Solo | None  # what it would have alone by now, as far as its own surrogate can tell
-    fit: float | None  # Q² of the own surrogate: the share of the outcomes' variance that it predicts, one by one
+    log_odds: float | None  # that the best designs lie together, in nats; None: no best design is known
+    consistency: float | None  # of the site's outcomes with that, -1 to 1; None: too few designs near them
+    shared: Count  # designs mixed with the others', or drawn to them
+    own: Count  # the other designs, without the initial ones
+    solo: Solo | None  # what the site would have alone by now, by its own surrogate
+    fit: float | None  # Q² of the site's surrogate: the share of the outcomes' variance that it predicts, one by one
 
 
 def advise(site: Site) -> Advice:
-    """Advice for a site as it is now. Nothing of it leaves the site."""
+    """Advice for a site as it is now. None of it leaves the site."""
     with one_thread():
         gp, note = _surrogate(site), _note(site)
         fit = gp.leave_one_out().q2 if gp is not None and len(site.dataset) >= FEW else None
@@ -54,10 +54,10 @@ def advise(site: Site) -> Advice:
 
 
 def _surrogate(site: Site) -> GP | None:
-    """The site's own, or the default where its strategy has none of ours; None without outcomes."""
+    """The site's own surrogate, or the default if its strategy has none of ours; None without outcomes."""
     if not len(site.dataset):
         return None
-    situation = replace(site.situation(), pending=np.empty((0, 0)), memory=None)  # as if it had just begun to think
+    situation = replace(site.situation(), pending=np.empty((0, 0)), memory=None)  # as at the start of thinking
     return site.policy.strategy.surrogate(situation) or Bayesian().surrogate(situation)
 
 
@@ -93,7 +93,7 @@ def _sentence(site: Site, note: Note) -> str:
 
 
 def _why(note: Note) -> str:
-    """Why together."""
+    """Why the site should collaborate."""
     if note.log_odds is None:
         return "your guide says so"
     few = "too few of your designs are there to tell more"

@@ -1,9 +1,9 @@
-"""What a site would have found alone, as far as its own surrogate can tell.
+"""What a site would have found alone, according to its own surrogate.
 
-The truth is a run that was not made. In its place the surrogate of everything that the site has measured stands for its
-experiment, and the site searches that alone: from its own initial designs, with its own seed, for as many rounds.
-`research/selfcheck.py` holds this against the truth, where that is known: the mean over the rounds is told with the
-right sign to most sites, the end to fewer.
+The true answer needs a run that was not made. Instead, a surrogate of everything that the site has measured replaces
+its experiment, and the site searches that alone: from its own initial designs, with its own seed, for as many rounds.
+`research/selfcheck.py` compares this with the truth where it is known: for most sites the mean gain over the rounds has
+the right sign, for fewer the gain at the end.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ TOLD = (Status.COMPLETE, Status.FAILED)
 
 @dataclass(frozen=True)
 class Solo:
-    """The best after the initial designs and after each round, (n + 1,): as the surrogate believes it, or as it was."""
+    """The best after the initial designs and after each round, (n + 1,): predicted by the surrogate, or run."""
 
     direction: Direction
-    together: Array  # as it went
+    together: Array  # with the others
     alone: Array
-    is_played: bool = True  # else both were run
+    is_played: bool = True  # False: both were run
 
     @property
     def gains(self) -> Array:
@@ -42,11 +42,12 @@ class Solo:
 
     @property
     def gain(self) -> float:
-        """In the mean over these rounds."""
+        """The mean of the gains over the rounds."""
         return float(self.gains.mean())
 
     @property
     def sentence(self) -> str:
+        """The comparison in words."""
         gain = f"{abs(self.gain):.2g}"
         is_equal, is_better = float(gain) == 0.0, self.gain > 0.0
         than = "as good as" if is_equal else f"about {gain} {'better' if is_better else 'worse'} than"
@@ -60,7 +61,7 @@ class Solo:
 
 
 def play(site: Site, gp: GP) -> Solo | None:
-    """For a site as it is now, whose surrogate this is; None where no round has had a result."""
+    """Play a site's search alone on its surrogate; None if no round has had a result."""
     told = [trial for trial in site.trials if trial.turn is not None and trial.status in TOLD]
     if not told:
         return None
@@ -78,7 +79,7 @@ def play(site: Site, gp: GP) -> Solo | None:
 
 
 def _begin(site: Site, rounds: int) -> Site:
-    """The site before its first round, in a study of its own."""
+    """The site before its first round, in a study with no other site."""
     initial = [trial for trial in site.trials if trial.turn is None]
     study = Study(site.space, (site.name,), rounds, rule="identity", objectives=site.study.objectives)
     return Site(
@@ -93,7 +94,7 @@ def _begin(site: Site, rounds: int) -> Site:
 
 
 def _course(gp: GP, initial: Array, designs: Sequence[Array | None]) -> Array:  # (n + 1,)
-    """The best so far, as a score; an experiment that failed (None) changes nothing."""
+    """The best score so far; a failed experiment (None) changes nothing."""
     start = gp.predict(initial)[0].max() if len(initial) else -inf
     scores = [-inf if x is None else float(gp.predict(x[None])[0][0]) for x in designs]
     return np.maximum.accumulate(np.array([start, *scores]))

@@ -1,19 +1,22 @@
 """The command line: a thin layer of words over the library.
 
-app.py       the commands and what they say of themselves
-simulate.py  a study together and alone, resumable
-run.py       the directory of a run: its record and its journals
-demo.py      the demonstration
-show.py      tables, JSON and CSV
-export.py    every trial, and the best of each site
-pictures.py  from a run to pictures
-lab.py       the commands of a site
-audit.py     everything that ever left a site
-doctor.py    is everything there that a site needs?
-local.py     a site's own page, on its own machine
-coordinator.py  the commands of who runs a coordinator
+app.py          the commands and their help
+simulate.py     `cboc simulate`, while it runs
+export.py       every trial of a run, and the best of each site
+advise.py       advice on every site of a run
+pictures.py     pictures of a run
+report/         a run, or the case study, as one HTML page
+lab.py          the commands of a site
+work.py         a site whose experiments run by themselves
+audit.py        everything that ever left a site
+doctor.py       check that a site has everything it needs
+local.py        a site's own page, on its own machine
+coordinator.py  the commands for running a coordinator
 operations.py   backup and restore
-rehearsal.py a coordinator and three sites on one machine
-workers.py   many simulations at once
-bar.py       the progress bar
+rehearsal.py    a coordinator and three sites on one machine
+evidence/       `cboc evidence`
+biosensor.py    one simulation of the case study's sensor
+show.py         tables, JSON and CSV
+bar.py          the progress bar
+notes.py        what a command says beside its result
 """

@@ -14,7 +14,7 @@ from cboc.runs.run import ALONE, TOGETHER, Run
 
 
 def advice_of(run: Run, only: str | None, seed: int | None) -> list[Advice]:
-    """For all sites, or one, as they were at the end of one repetition."""
+    """Return the advice for all sites, or for one, as they were at the end of one repetition."""
     study, seeds = run.study, run.seeds(TOGETHER)
     if seed is not None and seed not in seeds:
         raise CbocError(f"{run.directory} has the seeds {', '.join(map(str, seeds)) or 'of no run'}; {seed} came.")
@@ -36,7 +36,7 @@ def _advice(run: Run, together: History, alone: History | None, name: str, seed:
 
 
 def _beside(together: History, alone: History, name: str) -> Solo | None:
-    """What was run alone needs no estimate, once it is as far as together."""
+    """Compare with the run alone, which needs no estimate, once it is as far as the run together."""
     ours, its = together.best_so_far(name), alone.best_so_far(name)
     if not 1 < len(ours) <= len(its):
         return None
@@ -45,6 +45,7 @@ def _beside(together: History, alone: History, name: str) -> Solo | None:
 
 
 def advice_row(advice: Advice) -> Row:
+    """Return the numbers of an advice as a row."""
     return {
         "site": advice.site,
         "mean gain": None if advice.solo is None else advice.solo.gain,
@@ -59,4 +60,5 @@ def advice_row(advice: Advice) -> Row:
 
 
 def in_words(advice: Advice) -> str:
+    """Return an advice in sentences."""
     return " ".join([advice.sentence, *([advice.solo.sentence] if advice.solo else [])])

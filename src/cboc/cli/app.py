@@ -41,12 +41,12 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
-        except KeyboardInterrupt:  # a command with something to say about it has said it
+        except KeyboardInterrupt:  # a command that reports an interruption has done so by now
             raise typer.Exit(130) from None
         except CbocError as error:
             notes.print(str(error), style="red")
         except OSError as error:
-            if error.errno == errno.EPIPE:  # `| head` has seen enough: Click ends quietly
+            if error.errno == errno.EPIPE:  # `| head` has closed the pipe: Click ends quietly
                 raise
             notes.print(_refusal(error), style="red")
             _forget_output()
@@ -54,7 +54,7 @@ class Commands(TyperGroup):
 
 
 def _refusal(error: OSError) -> str:
-    """What the operating system refused, and what to do about it."""
+    """Say what the operating system refused, and what to do about it."""
     reason = error.strerror or str(error) or type(error).__name__
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         what = "cannot write" if error.filename is None else f"cannot write {error.filename}"
@@ -64,7 +64,7 @@ def _refusal(error: OSError) -> str:
 
 
 def _forget_output() -> None:
-    """What could not be written to standard output is not tried again when Python ends, which would complain."""
+    """Discard unwritten standard output; Python would try to write it again at exit, and complain."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -91,7 +91,7 @@ RowFormat = Annotated[Format, typer.Option(help="How to print the rows.")]
 
 
 def _is_site(where: Path) -> bool:
-    """A site's file; what is not named at all is one, too."""
+    """Is this a site's file? Without a name, the default site file is meant."""
     if where == lab.FILE and not where.exists():
         raise CbocError(
             f"there is no site file {where} here; cboc join makes one. Or name another, or the directory of a run, "
@@ -280,7 +280,7 @@ def demo(
     """
     from cboc.evidence.figures.demo import demo as draw
 
-    style.figure_class()  # is there matplotlib? Better asked before half a minute of work
+    style.figure_class()  # is matplotlib installed? Better asked before half a minute of work
     try:
         with bar(demonstration.experiments(seeds)) as advance:
             together, alone = demonstration.race_all(seeds, lambda: advance(""))
@@ -365,7 +365,7 @@ def main() -> None:
     """The entry point of the `cboc` command."""
     try:
         sys.exit(app())
-    except OSError as error:  # of the help or the version, which are written before there is a command
+    except OSError as error:  # from writing the help or the version, before there is a command
         notes.print(_refusal(error), style="red")
         _forget_output()
         sys.exit(2)

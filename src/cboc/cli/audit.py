@@ -1,4 +1,4 @@
-"""The command `cboc audit`: everything that ever left a site, and whether an outcome is among it."""
+"""The command `cboc audit`: every message that ever left a site, and whether any contains an outcome."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def audit(
 
 
 def _numbers(body: Any) -> Iterator[float]:
-    """All numbers of a message, however deep."""
+    """All numbers in a message, however deeply nested."""
     if isinstance(body, dict | list):
         for part in body.values() if isinstance(body, dict) else body:
             yield from _numbers(part)
@@ -57,7 +57,7 @@ def _numbers(body: Any) -> Iterator[float]:
 
 
 def _outcomes(kept: SiteFile) -> set[float]:
-    """Everything that was measured: outcomes and standard errors, of the trials and from before."""
+    """All measured values: outcomes and standard errors, from the trials and from before the study."""
     measured = [outcome for trial in kept.trials() for outcome in trial.outcomes.values()]
     told = {value for outcome in measured for value in (outcome.mean, outcome.sem) if value is not None}
     before = kept.about.get("data", {})

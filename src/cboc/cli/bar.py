@@ -1,4 +1,4 @@
-"""Progress, on standard error: experiments done, time left, and the latest news; without a terminal a line a minute."""
+"""Progress on standard error: experiments done, time left, and the latest news; without a terminal a line a minute."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ EVERY = 60.0  # seconds
 
 
 class Advance(Protocol):
-    """To call after every experiment, or after many, with something to say or nothing."""
+    """A function to call after one or several experiments, with or without news."""
 
     def __call__(self, news: str, experiments: int = 1) -> None: ...
 
 
 @contextmanager
 def bar(total: int, done: int = 0) -> Iterator[Advance]:
-    """A bar on a terminal, lines elsewhere."""
+    """Show a bar on a terminal, lines elsewhere."""
     with _bar(total, done) if notes.is_terminal else _lines(total, done) as advance:
         yield advance
 

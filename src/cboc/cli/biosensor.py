@@ -18,7 +18,7 @@ from cboc.plots import style
 if TYPE_CHECKING:
     from cboc.evidence.figures.biosensor import Passage
 
-DIGITS = 4  # significant ones, of what is printed
+DIGITS = 4  # significant digits in print
 
 
 class FlowName(StrEnum):
@@ -55,7 +55,7 @@ def biosensor(
     for option, value in (("--inflow", inflow), ("--receptors", receptors), ("--pulse", pulse)):
         if not 0.0 < value < inf:
             raise CbocError(f"{option} is a positive and finite number; {value:g} came.")
-    style.figure_class()  # is there matplotlib? Better asked before the work
+    style.figure_class()  # is matplotlib installed? Better asked before the work
     from cboc.evidence.biosensor.flow import Flow
     from cboc.evidence.biosensor.response import Numerics
     from cboc.evidence.biosensor.sensor import MINUTE, Sensor, Setting

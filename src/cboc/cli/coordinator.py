@@ -1,4 +1,4 @@
-"""The commands of who runs a coordinator: serve, invite, revoke, people, certificate."""
+"""The commands for running a coordinator: serve, invite, revoke, people, certificate."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def serve(
     _check_workers(database, workers)
     _check_socket(host, port)
     _check_certificate(certificate, key)
-    with opened(database, is_made=True) as engine:  # last: a start that is refused leaves everything as it was
+    with opened(database, is_made=True) as engine:  # last: a refused start leaves everything as it was
         for path, terms in given:
             _check_terms(engine, path, terms)
         for _, terms in given:
@@ -208,7 +208,7 @@ def list_people(database: Database = DATABASE) -> None:
 
 @contextmanager
 def opened(database: str, *, is_made: bool = False) -> Iterator[Engine]:
-    """The coordinator's database, brought up to date; only serving makes a new one."""
+    """Open the coordinator's database and bring it up to date; only serving makes a new one."""
     needs_service()
     from cboc.coordinator.database import open_database
     from cboc.coordinator.database_errors import plainly
@@ -226,7 +226,7 @@ def opened(database: str, *, is_made: bool = False) -> Iterator[Engine]:
 
 
 def _check_terms(engine: Engine, path: Path, terms: Terms) -> None:
-    """A study that has begun goes on with the terms that it has."""
+    """Refuse new terms for a study that has begun: it goes on with the terms that it has."""
     from cboc.coordinator.transactions import Transactions
 
     transactions, study = Transactions(engine), terms.study
@@ -240,7 +240,7 @@ def _check_terms(engine: Engine, path: Path, terms: Terms) -> None:
 
 
 def _begin(engine: Engine, terms: Terms) -> str:
-    """Begin a study, or go on with it; and what to say about it."""
+    """Begin a study, or go on with it, and return what to say about it."""
     from cboc.coordinator.transactions import Transactions
 
     transactions, study = Transactions(engine), terms.study
@@ -275,7 +275,7 @@ def _check_workers(database: str, workers: int) -> None:
 
 
 def _check_socket(host: str, port: int) -> None:
-    """Better now than out of the server's depths."""
+    """Check that the address can be used: an error here is clearer than one from deep inside the server."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as probe:

@@ -1,4 +1,4 @@
-"""The command `cboc doctor`: is everything there that a site needs?"""
+"""The command `cboc doctor`: check that a site has everything it needs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def doctor(file: SiteOption = FILE) -> None:
 
 
 def _examine(file: Path) -> Iterator[tuple[str, str, bool]]:
-    """What is looked at, what was found, and whether that is good; later checks need the earlier ones."""
+    """Run the checks in order: name, finding, and whether it is good; later checks need the earlier ones."""
     yield "cboc", __version__, True
     try:
         site = site_of(file)
@@ -42,7 +42,7 @@ def _examine(file: Path) -> Iterator[tuple[str, str, bool]]:
     yield "site file", f"{file}, '{site.name}' in '{site.study.name}', {len(site.trials)} trials", True
     is_closed = file.stat().st_mode & 0o077 == 0
     yield "privacy", "only you can read the file" if is_closed else f"others can read it: chmod 600 {file}", is_closed
-    from cboc.joining import connect  # here: it needs an extra, which has been looked for by now
+    from cboc.joining import connect  # here: it needs an extra, which has been checked by now
 
     network = connect(SiteFile(file), QUICK)
     try:

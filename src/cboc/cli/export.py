@@ -13,7 +13,7 @@ from cboc.site.trial import Status, Trial
 
 
 def trial_rows(run: Run) -> list[Row]:
-    """All trials, together first."""
+    """Return a row for every trial, those together first."""
     rows: list[Row] = [
         {"how": how, "seed": seed, **row}
         for how in (TOGETHER, ALONE)
@@ -24,7 +24,7 @@ def trial_rows(run: Run) -> list[Row]:
 
 
 def best_rows(run: Run) -> list[Row]:
-    """The best of each site over all seeds, together and alone: a trial, or a result from before the study."""
+    """Return each site's best over all seeds, together and alone: a trial, or a result from before the study."""
     histories = [(how, seed, run.history(how, seed)) for how in (TOGETHER, ALONE) for seed in run.seeds(how)]
     rows: list[Row] = []
     for site in run.study.sites:
@@ -40,7 +40,7 @@ def best_rows(run: Run) -> list[Row]:
 
 
 def _outcomes(run: Run, site: str, how: str, seed: int, history: History) -> Iterator[dict[str, Any]]:
-    """Results from before the study come first, so that a trial has to be better."""
+    """The outcomes of a site; results from before the study come first, so a trial has to be better."""
     row: dict[str, Any] = {"site": site, "how": how}
     if site in history.earlier:
         origin: Row = {"seed": None, "turn": None, "decision": "before the study"}

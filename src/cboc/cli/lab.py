@@ -1,6 +1,6 @@
 """The commands of a site. A bench scientist needs no Python.
 
-Joined once, it asks for an experiment and tells what came out; everything is in the site's own file.
+A site joins once, then asks for experiments and tells their outcomes; everything is in the site's own file.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def join(
 
     Example: `cboc join https://cboc.example.org 8Zk... --direction maximise`
     """
-    if not is_private(url):  # before the code and a token are on the way
+    if not is_private(url):  # before the code and a token are sent
         notes.print(
             f"{url} is not HTTPS: whoever is on the way can read designs, and speak for this site.", style="red"
         )
@@ -211,7 +211,7 @@ def page(
 
     Example: `cboc site --open`
     """
-    site_of(file)  # a mistake is better found now
+    site_of(file)  # finds a mistake before the page starts
     needs("page", "uvicorn", "fastapi", "jinja2")
     from cboc.cli.local import serve_page
 
@@ -219,7 +219,7 @@ def page(
 
 
 def best_row(file: Path) -> Row:
-    """The best result of a site's file."""
+    """Return the best result in a site's file."""
     site = site_of(file)
     if not len(site.dataset):
         raise CbocError(f"{file} holds no result yet; cboc ask gives an experiment.")
@@ -227,7 +227,7 @@ def best_row(file: Path) -> Row:
 
 
 def site_of(file: Path, **options: Any) -> Site:
-    """The site of a file; joining makes one."""
+    """Open the site of a file, which joining has made."""
     if "code" not in options:
         site_file(file)
     needs("client", "httpx2")
@@ -237,7 +237,7 @@ def site_of(file: Path, **options: Any) -> Site:
 
 
 def say_whose_strategy(file: Path) -> None:
-    """A strategy that was given in Python is not in the file."""
+    """Say so if the site was given a strategy in Python, which is not in the file."""
     from cboc.joining import has_own_strategy
 
     if has_own_strategy(SiteFile(file)):
@@ -247,6 +247,7 @@ def say_whose_strategy(file: Path) -> None:
 
 
 def site_file(file: Path) -> SiteFile:
+    """Open the file of a site that has joined a study, or refuse it."""
     if not file.exists():
         raise CbocError(f"there is no site file {file}; cboc join makes one, --file names another.")
     kept = SiteFile(file)
@@ -256,6 +257,7 @@ def site_file(file: Path) -> SiteFile:
 
 
 def needs(extra: str, *modules: str) -> None:
+    """Refuse to go on unless these modules, which an extra installs, can be imported."""
     import importlib.util
 
     if any(importlib.util.find_spec(module) is None for module in modules):
@@ -263,7 +265,7 @@ def needs(extra: str, *modules: str) -> None:
 
 
 def is_private(url: str) -> bool:
-    """Whether nobody on the way can read along."""
+    """Is the connection safe from eavesdroppers?"""
     parts = urlsplit(url)
     return parts.scheme == "https" or parts.hostname in ("127.0.0.1", "::1", "localhost")
 
@@ -274,7 +276,7 @@ def _direction(given: str | None) -> Direction | None:
 
 
 def asked(site: Site, is_waiting: bool) -> Trial:
-    """The next experiment, or a `Waiting` where nobody waits."""
+    """Return the next experiment; raise `Waiting` if the others are not ready and nobody waits."""
     since, said = time.monotonic(), ""
     while True:
         try:
@@ -288,14 +290,14 @@ def asked(site: Site, is_waiting: bool) -> Trial:
 
 
 def _news(sentence: str, said: str) -> str:
-    """Says what was not said before."""
+    """Print a sentence unless it was just printed, and return it."""
     if sentence != said:
         notes.print(sentence)
     return sentence
 
 
 def _whom(standing: Standing) -> str:
-    """Whom the open round waits for."""
+    """Name the sites that the open round waits for."""
     until = "" if standing.closes_at is None else f", until {_local(standing.closes_at)} at the latest"
     return f"It waits for {', '.join(standing.missing) or 'nobody'}{until}."
 
@@ -336,7 +338,7 @@ def _number(text: str) -> float:
 
 
 def _changed(site: Site, trial: Trial, ran: list[str]) -> dict[str, Any] | None:
-    """The design that was run, where --ran says that it was another."""
+    """The design that was run, if --ran says that it was a different one."""
     if not ran:
         return None
     space = site.space
@@ -353,7 +355,7 @@ def _changed(site: Site, trial: Trial, ran: list[str]) -> dict[str, Any] | None:
 
 
 def _summary(site: Site) -> None:
-    """After a result: what is best so far."""
+    """After a result, say what is best so far."""
     told = sum(trial.status in (Status.COMPLETE, Status.FAILED) for trial in site.trials)
     found = f"best so far {site.best.y:.6g}" if len(site.dataset) else "no outcome so far"
     following = "Next: cboc ask."

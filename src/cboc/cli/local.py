@@ -17,7 +17,7 @@ LOOPBACK = "127.0.0.1"
 
 
 def serve_page(file: Path, port: int, *, is_opened: bool) -> None:
-    """Until it is interrupted; only who knows the address that is printed can open it."""
+    """Serve the page until interrupted; only a person who knows the printed address can open it."""
     app = create_page(file, secret=token_urlsafe(32))
     with socket.socket() as listener:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -25,7 +25,7 @@ def serve_page(file: Path, port: int, *, is_opened: bool) -> None:
             listener.bind((LOOPBACK, port))
         except OSError as error:
             raise CbocError(f"cannot listen on port {port} ({error.strerror}); choose another --port.") from None
-        listener.listen()  # a browser that comes before the server waits
+        listener.listen()  # a browser that connects before the server is ready waits
         address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/?secret={app.state.secret}"
         typer.echo(address)
         if is_opened:

@@ -1,4 +1,4 @@
-"""What a command says beside its result, on standard error."""
+"""Notes: what a command says besides its result, on standard error."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands of who looks after a coordinator's database."""
+"""The commands for looking after a coordinator's database."""
 
 from __future__ import annotations
 
@@ -59,6 +59,7 @@ def restore(
 
 
 def needs_service() -> None:
+    """Refuse to go on unless the extra `service` is installed."""
     try:
         import alembic  # noqa: F401
         import sqlalchemy  # noqa: F401

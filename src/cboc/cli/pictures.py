@@ -1,4 +1,4 @@
-"""From the directory of a run to pictures on disk."""
+"""Draw the pictures of a run's directory and save them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DPI = 200
 
 
 class Kind(StrEnum):
-    """Which picture."""
+    """The pictures that can be drawn."""
 
     ALL = "all"
     PROGRESS = "progress"
@@ -32,7 +32,7 @@ class Kind(StrEnum):
 
 
 def draw(run: Run, kind: Kind, directory: Path) -> tuple[list[Path], str]:
-    """Write the pictures that the run has something for; where they are, and which were left out, and why."""
+    """Write the pictures that the run has data for; return their paths, and which were left out and why."""
     if not run.histories(TOGETHER):
         raise run.emptiness
     kinds = list(PICTURES) if kind == Kind.ALL else [kind]
@@ -45,7 +45,7 @@ def draw(run: Run, kind: Kind, directory: Path) -> tuple[list[Path], str]:
 
 
 def lack(run: Run, kind: Kind) -> str:
-    """What a picture needs and the run does not have; empty if it has all."""
+    """Say what a picture needs and the run does not have; empty if nothing is missing."""
     together, alone = run.histories(TOGETHER), run.histories(ALONE)
     if kind in (Kind.MATRIX, Kind.MOVES) and not any(trial.answer for trial in together[0].trials):
         return "no round has been closed yet"
@@ -66,7 +66,7 @@ def _is_of_a_round(trial: Trial) -> bool:
 
 
 def save(figure: Figure, path: Path) -> Path:
-    """Write a picture, and the directory it is to be in."""
+    """Write a picture, and make its directory."""
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, dpi=DPI)
     return path

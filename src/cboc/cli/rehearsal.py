@@ -1,4 +1,4 @@
-"""A coordinator and three sites on this machine, each a process of its own: what labs do, in a minute, not months.
+"""A coordinator and three sites on this machine, each in its own process: what labs do, in a minute, not months.
 
 python -m cboc.cli.rehearsal STUDY.toml SITE.db     one of the sites: its experiments are the study file's test problems
 """
@@ -34,7 +34,7 @@ PERSON = "guest"
 ROUNDS, INITIAL = 12, 5
 TAKES = 0.3  # seconds of an experiment
 START = 60.0  # seconds that a coordinator may take to start
-SITES = {"lab-a": 3.0, "lab-b": 4.0, "lab-c": 5.0}  # where each has its optimum, by the shift of its test problem
+SITES = {"lab-a": 3.0, "lab-b": 4.0, "lab-c": 5.0}  # the shift of each test problem, which places its optimum
 STUDY = f"""# Three labs whose problems are alike, not equal. Written by cboc demo-service.
 [study]
 name = "rehearsal"
@@ -49,7 +49,7 @@ deadline = "1 min"
 
 @dataclass(frozen=True)
 class Rehearsal:
-    """Where it takes place: a folder, a port of this machine, and a password for the dashboard."""
+    """The place of a rehearsal: a folder, a port of this machine, and a password for the dashboard."""
 
     folder: Path
     port: int
@@ -72,7 +72,7 @@ class Rehearsal:
 
 
 def prepare(folder: Path) -> Rehearsal:
-    """An empty folder with the study file."""
+    """Make an empty folder with the study file."""
     if folder.exists() and any(folder.iterdir()):
         raise CbocError(f"{folder} is not empty; remove it, or choose another --out.")
     folder.mkdir(parents=True, exist_ok=True)
@@ -86,7 +86,7 @@ def prepare(folder: Path) -> Rehearsal:
 
 @contextmanager
 def coordinator(rehearsal: Rehearsal) -> Iterator[None]:
-    """A coordinator with this study, that somebody may look at."""
+    """Run a coordinator with this study and a dashboard login."""
     from cboc.coordinator.people import People
 
     command = ["serve", str(rehearsal.study), "--database", rehearsal.database, "--port", str(rehearsal.port)]
@@ -102,7 +102,7 @@ def coordinator(rehearsal: Rehearsal) -> Iterator[None]:
 
 
 def take_part(rehearsal: Rehearsal) -> None:
-    """Three sites join and go through the study, each in a process of its own."""
+    """Let three sites join and go through the study, each in its own process."""
     from cboc.coordinator.tokens import Tokens
 
     with opened(rehearsal.database) as engine:
@@ -136,7 +136,7 @@ def _told(rehearsal: Rehearsal, site: str) -> int:
 
 
 def results(rehearsal: Rehearsal) -> list[Row]:
-    """What each site has found, and what has left it."""
+    """Return what each site has found, and what has left it."""
     rows: list[Row] = []
     for name in SITES:
         site, file = join(storage=rehearsal.file(name)), SiteFile(rehearsal.file(name))
@@ -171,7 +171,7 @@ def _listens(port: int) -> bool:
 
 
 def _be_a_site(study: Path, file: Path) -> None:
-    """Ask, run, tell, until the study is over."""
+    """Play one site: ask, run, tell, until the study is over."""
     site = join(storage=file)
     experiment = studyfile.read(study).experiments[site.name]
     while True:

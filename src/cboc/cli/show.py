@@ -15,11 +15,11 @@ from rich.table import Table
 
 Row = Mapping[str, Any]
 
-WIDEST = 10_000  # a row is a line, however long: people scroll, and programs cut
+WIDEST = 10_000  # a row is one line, however long: people scroll, and programs cut
 
 
 class Format(StrEnum):
-    """How rows are written."""
+    """The formats in which rows are written."""
 
     TABLE = "table"
     JSON = "json"
@@ -27,7 +27,7 @@ class Format(StrEnum):
 
 
 def write(rows: Sequence[Row], format: Format) -> str:
-    """The rows as text; columns are those of all rows, in the order of their first appearance."""
+    """Write the rows as text; the columns are those of all rows, in order of first appearance."""
     return WRITERS[format](rows)
 
 
@@ -66,20 +66,22 @@ WRITERS: dict[Format, Callable[[Sequence[Row]], str]] = {
 
 
 def many(count: int, noun: str) -> str:
-    """'1 site', '2 sites'."""
+    """Write a count with its noun: '1 site', '2 sites'."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def columns(rows: Sequence[Row]) -> list[str]:
+    """Return the columns of all rows, in order of first appearance."""
     return list(dict.fromkeys(name for row in rows for name in row))
 
 
 def _plain(value: Any) -> Any:
-    """None for what JSON has no word for."""
+    """Replace a value that JSON cannot express by None."""
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def cell(value: Any) -> str:
+    """Write a value as the text of a table cell."""
     if _plain(value) is None:
         return "-"
     return f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -1,4 +1,4 @@
-"""`cboc simulate`, while it runs: a bar, and the best outcome so far."""
+"""Run `cboc simulate` with a progress bar and the best outcome so far."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cboc.studyfile import StudyFile
 
 
 def simulate(file: StudyFile, run: Run, *, seeds: int, with_alone: bool) -> None:
-    """Run what is not yet in the journals."""
+    """Run the experiments that are not yet in the journals."""
     jobs = repetitions(file, run, seeds=seeds, with_alone=with_alone)
     best: dict[tuple[str, str], float] = {}
     with bar(len(jobs) * experiments(file), sum(job.done for job in jobs)) as advance:

@@ -1,4 +1,4 @@
-"""A site whose experiments run by themselves: ask, run, tell or fail, until the study is over."""
+"""A site whose experiments run automatically: ask, run, tell or fail, until the study is over."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def work(
 
 
 def _line(site: Site, trial: Trial, took: float) -> str:
-    """What came out of what, and how far this is."""
+    """One line on a trial: its design, its outcome, and how far the study is."""
     design = trial.design(site.space).items()
     ran = ", ".join(f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}" for name, value in design)
     total = site.initial + site.study.budget(site.name)

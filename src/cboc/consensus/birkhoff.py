@@ -12,12 +12,12 @@ from cboc.consensus.matrix import checked
 
 
 def decompose(W: Array, tolerance: float = 1e-9) -> list[tuple[float, Array]]:
-    """[(η_l, P_l)], the heaviest allocation first; the shares sum to 1 and the sum of η_l P_l is W.
+    """Decompose W into [(η_l, P_l)], the largest share first; the shares sum to 1 and Σ η_l P_l = W.
 
-    Greedy: assign the largest log weights, take out as much of that permutation as its smallest weight allows, repeat.
-    Every step empties an entry, so there are at most (K - 1)² + 1.
+    Greedy: assign the largest log weights, subtract as much of that permutation as its smallest weight allows, repeat.
+    Every step empties an entry, so there are at most (K - 1)² + 1 permutations.
     """
-    from scipy.optimize import linear_sum_assignment  # here: this is an analysis tool, and the import is slow
+    from scipy.optimize import linear_sum_assignment  # a slow import, only needed for analysis
 
     rest = checked(W).copy()
     parts: list[tuple[float, Array]] = []

@@ -11,17 +11,17 @@ from cboc.errors import CbocError
 
 
 def complete(sites: int) -> Mask:
-    """Everybody with everybody."""
+    """Link every site to every other."""
     return ~np.eye(sites, dtype=bool)
 
 
 def ring(sites: int) -> Mask:
-    """Each with its two neighbours."""
+    """Link each site to its two neighbours."""
     return from_edges(sites, [(k, (k + 1) % sites) for k in range(sites)] if sites > 1 else [])
 
 
 def star(sites: int, centre: int = 0) -> Mask:
-    """Everybody with the centre."""
+    """Link every site to the centre."""
     return from_edges(sites, [(centre, k) for k in range(sites) if k != centre])
 
 

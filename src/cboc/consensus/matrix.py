@@ -1,7 +1,7 @@
 """Consensus matrices: what makes one valid, and the consensus step  x_new = (W ⊗ I_D) x  (eq. 3).
 
-The step is done in whole numbers, so that one process, a coordinator and peers agree on every design to the last bit
-whatever the order in which the terms are added: designs carry 32 fractional bits, weights 30, and the products fit
+The step is computed in whole numbers, so one process, a coordinator and peers agree on every design to the last bit,
+whatever the order in which the terms are added: designs have 32 fractional bits, weights 30, and the products fit
 into 64.
 """
 
@@ -20,7 +20,7 @@ WEIGHT_ONE = 2**30
 
 
 def is_doubly_stochastic(W: Array, tolerance: float = 1e-9) -> bool:
-    """Square, not negative, and every row and column sums to 1."""
+    """Whether W is square and not negative, and every row and column sums to 1."""
     W = np.asarray(W, dtype=float)
     if W.ndim != 2 or W.shape[0] != W.shape[1] or not np.isfinite(W).all():
         return False
@@ -29,7 +29,7 @@ def is_doubly_stochastic(W: Array, tolerance: float = 1e-9) -> bool:
 
 
 def checked(given: object, sites: int | None = None) -> Array:
-    """The matrix as an array, or one sentence about what is wrong with it."""
+    """The matrix as an array; raises one sentence if it is not valid."""
     try:
         W = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
@@ -58,8 +58,8 @@ def checked(given: object, sites: int | None = None) -> Array:
 def rebalance(W: Array, links: Mask) -> Array:
     """Cut the pairs that are not linked; each end keeps the weight it would have given (Sec. 4.3).
 
-    w_ij = w_ji = 0 and w_ii += w_ij, w_jj += w_ji: rows and columns still sum to 1 because W is symmetric. A matrix
-    that is not is replaced by (W + Wᵀ)/2 first, if there is anything to cut.
+    w_ij = w_ji = 0 and w_ii += w_ij, w_jj += w_ji: rows and columns still sum to 1 because W is symmetric. If there
+    is anything to cut, an asymmetric matrix is first replaced by (W + Wᵀ)/2.
     """
     cut = ~links & ~np.eye(len(W), dtype=bool)
     if not (W[cut] != 0.0).any():
@@ -70,13 +70,13 @@ def rebalance(W: Array, links: Mask) -> Array:
 
 
 def quantise(x: Array) -> Array:
-    """x on the grid of 2⁻³²: what a proposal carries."""
+    """Round x to the grid of 2⁻³² that proposals use."""
     rounded: Array = np.rint(np.asarray(x, dtype=float) * DESIGN_ONE) / DESIGN_ONE
     return rounded
 
 
 def whole_weights(W: Array) -> Whole:
-    """W in units of 2⁻³⁰: off the diagonal rounded down, the diagonal takes the rest, so that rows sum to exactly 1."""
+    """W in units of 2⁻³⁰, rounded down off the diagonal; the diagonal takes the rest, so rows sum to exactly 1."""
     weights = np.floor(np.maximum(W, 0.0) * WEIGHT_ONE).astype(np.int64)
     np.fill_diagonal(weights, 0)
     np.fill_diagonal(weights, WEIGHT_ONE - weights.sum(axis=1))
@@ -84,7 +84,7 @@ def whole_weights(W: Array) -> Whole:
 
 
 def mix(weights: Whole, X: Array) -> Array:
-    """Σ_j w_j x_j for one site: its row of `whole_weights` (K,) and everybody's designs (K, D), exactly."""
+    """The exact Σ_j w_j x_j of one site, from its row of `whole_weights` (K,) and all designs (K, D)."""
     designs = np.rint(X * DESIGN_ONE).astype(np.int64)
     total = (weights[:, None] * designs).sum(axis=0)  # < 2⁶², whatever K: the weights sum to 2³⁰
     mixed: Array = np.rint(total / WEIGHT_ONE) / DESIGN_ONE

@@ -1,4 +1,4 @@
-"""Rules: what everybody knows when proposals are mixed -> the consensus matrix W(t)  (Sec. 4.3).
+"""Rules: functions from a snapshot of the study to the consensus matrix W(t)  (Sec. 4.3).
 
 A rule has no state, so a restart replays it and every peer computes the same matrix.
 """
@@ -19,60 +19,60 @@ from cboc.errors import CbocError, did_you_mean
 
 @dataclass(frozen=True)
 class Snapshot:
-    """What everybody knows when proposals are mixed: who is there, what each reported, and how far each has come.
+    """What every site knows when proposals are mixed: who is present, what each reported, and how far each is.
 
     `rewards[s, k]` is S_k in round s, NaN where site k was absent; the last row belongs to the proposals in `X`.
     """
 
     rewards: Array  # S, (t+1, K)
-    turns: Array  # t_k, (K,): turns that each site has behind it
+    turns: Array  # t_k, (K,): turns that each site has taken
     budgets: Array  # T_k, (K,)
     X: Array = field(default_factory=lambda: np.empty((0, 0)), repr=False)  # (K, D), NaN where a site is absent
-    bests: Array = field(default_factory=lambda: np.empty((0, 0)), repr=False)  # likewise: the best designs, if shared
+    bests: Array = field(default_factory=lambda: np.empty((0, 0)), repr=False)  # like X: best designs, if shared
     recall: Callable[[int], Array] = field(default=lambda _: np.empty((0, 0)), repr=False)  # X of an earlier round
 
     @property
     def sites(self) -> int:
-        """K."""
+        """The number of sites, K."""
         return int(self.rewards.shape[1])
 
     @property
     def present(self) -> Mask:
-        """(K,) whose proposals are mixed."""
+        """Mask (K,) of the sites whose proposals are mixed."""
         return ~np.isnan(self.rewards[-1])
 
     @property
     def progress(self) -> Array:
-        """t_k / T_k, (K,): the share of its own budget that each site has spent."""
+        """The share of its budget that each site has spent, t_k / T_k (K,)."""
         return np.minimum(self.turns / self.budgets, 1.0)
 
 
 class Rule(ABC):
-    """A function from a snapshot to W, and what a study has to know about it. A plain function is a `Function`."""
+    """A function from a snapshot to W, with what a study must know about it. `Function` wraps a plain function."""
 
     needs_rewards: ClassVar[bool] = False  # do sites send the scalar S_k beside the design?
-    mixes: ClassVar[bool] = True  # False: everybody works alone
+    mixes: ClassVar[bool] = True  # False: every site works alone
 
     @abstractmethod
     def __call__(self, snapshot: Snapshot) -> Array:
-        """W, (K, K), doubly stochastic."""
+        """The doubly stochastic matrix W, (K, K)."""
 
     @property
     def terms(self) -> Any:
-        """The rule in an agreement, as plain data; None where no other process could make it from that."""
+        """The rule as plain data for an agreement; None if another process could not rebuild the rule from it."""
         return None
 
     def leader(self, snapshot: Snapshot) -> int | None:  # noqa: ARG002
-        """The site that leads, if one does."""
+        """The number of the leading site; None if no site leads."""
         return None
 
-    def check(self, sites: int) -> None:  # noqa: B027 - most rules are for any number
-        """Raise one sentence if the rule is not for so many sites."""
+    def check(self, sites: int) -> None:  # noqa: B027 - most rules accept any number
+        """Raise one sentence if the rule does not suit this number of sites."""
 
 
 @dataclass(frozen=True)
 class Identity(Rule):
-    """Everybody alone: W = I."""
+    """Every site works alone: W = I."""
 
     mixes = False
     terms = "identity"
@@ -85,7 +85,7 @@ class Identity(Rule):
 class Uniform(Rule):
     """Average with everyone at first, with nobody at the end: W = (1 - t/T) J + (t/T) I, J = 11'/K  (eq. 5).
 
-    With unequal budgets (the paper's open problem ii) a pair listens to each other as far as the one closer to its end:
+    With unequal budgets (the paper's open problem ii) the site closer to its end limits each pair:
     w_ij = min(1 - t_i/T_i, 1 - t_j/T_j) / K, and the diagonal takes the rest.
     """
 
@@ -103,9 +103,9 @@ class Uniform(Rule):
 class Leader(Rule):
     """Uniform, leaning towards the site that reports the largest reward: W = W_uniform - a e e', e = K 1_leader - 1.
 
-    Everybody moves (K-1) a towards the leader, who moves (K-1)² a away from its own design; a = 1/(TK) unless a weight
-    would turn negative, then the largest step that does not (heuristic ii). Nobody leads twice running (heuristic i).
-    K counts, in e, the sites that are present and have budget left.
+    Every site moves (K-1) a towards the leader, which moves (K-1)² a away from its own design; a = 1/(TK), or if
+    smaller the largest step that keeps all weights non-negative (heuristic ii). No site leads twice in a row
+    (heuristic i). In e, K counts the sites that are present and have budget left.
     """
 
     needs_rewards = True
@@ -125,7 +125,7 @@ class Leader(Rule):
         return W - step * np.outer(e, e)
 
     def leader(self, snapshot: Snapshot) -> int | None:
-        """The site with the largest reward among those present, leaving out the previous leader."""
+        """The site with the largest reward among those present, except the previous leader."""
         leader: int | None = None
         for rewards in snapshot.rewards:
             candidates = np.where(np.isnan(rewards), -np.inf, rewards)
@@ -159,7 +159,7 @@ class Fixed(Rule):
 
 @dataclass(frozen=True)
 class Function(Rule):
-    """Any function of a snapshot. Set `function.needs_rewards = True` if it compares `snapshot.rewards`."""
+    """A rule from any function of a snapshot. Set `function.needs_rewards = True` if it uses `snapshot.rewards`."""
 
     function: Callable[[Snapshot], Array]
 
@@ -175,13 +175,13 @@ RULES: dict[str, type[Rule]] = {"identity": Identity, "uniform": Uniform, "leade
 
 
 def as_rule(given: Any) -> Rule:
-    """A rule by its name, by its value, or any function as one; a matrix is `Fixed`."""
+    """The rule for a name, a Rule, a function, or a matrix (`Fixed`)."""
     if isinstance(given, str):
         if given not in RULES:
             raise CbocError(f"'{given}' is not a rule; {did_you_mean(given, RULES)}")
         return RULES[given]()
     if isinstance(given, list):
-        return Fixed(given)  # type: ignore[arg-type]  # it checks what it is given
+        return Fixed(given)  # type: ignore[arg-type]  # Fixed checks its argument
     if isinstance(given, type) or not callable(given):
         raise CbocError(f"a rule is a name or a function of a Snapshot, such as Uniform(); {given!r} is neither.")
-    return given if isinstance(given, Rule) else Function(given)  # the door: behind it every rule is a Rule
+    return given if isinstance(given, Rule) else Function(given)  # from here on every rule is a Rule

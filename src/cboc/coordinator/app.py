@@ -34,20 +34,20 @@ OLD = "this coordinator speaks {} of the protocol; the site's cboc is older: ins
 
 
 async def body_of(request: Request) -> bytes:
-    """What came with a message."""
+    """Return the body of a message."""
     return await request.body()
 
 
 class Gatekeeper:
-    """Knows whose token came with a message, and lets nobody send or guess too often."""
+    """Identifies the site behind a message's token, and limits how often anybody may send or guess."""
 
     def __init__(self, tokens: Tokens) -> None:
         self._tokens = tokens
-        self._messages = RateLimit(time.monotonic, tries=500, period=10.0)  # of a site, before it has to wait
-        self._guesses = RateLimit(time.monotonic, tries=20, period=60.0)  # of a token, from one address
+        self._messages = RateLimit(time.monotonic, tries=500, period=10.0)  # messages of a site before it has to wait
+        self._guesses = RateLimit(time.monotonic, tries=20, period=60.0)  # guesses of a token from one address
 
     def who(self, token: str, address: str) -> tuple[str, str]:
-        """(study, site) of a token: a path never names them."""
+        """Return (study, site) of a token; a path never names them."""
         try:
             known = self._tokens.who(token)
         except NotAllowed:
@@ -58,7 +58,7 @@ class Gatekeeper:
 
 
 def who_of(request: Request, shown: Shown) -> tuple[str, str]:
-    """(study, site) of the token that came with a message."""
+    """Return (study, site) of the token in a message."""
     if shown is None or len(shown.credentials) > wire.LONGEST_SECRET:
         raise NotAllowed("a message needs the site's token: Authorization: Bearer TOKEN.")
     gatekeeper: Gatekeeper = request.app.state.gatekeeper
@@ -70,7 +70,7 @@ Who = Annotated[tuple[str, str], Depends(who_of)]
 
 
 def create_app(engine: Engine, lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
-    """The coordinator of one database."""
+    """Create the web application of the coordinator of one database."""
     app = FastAPI(title="cboc coordinator", version=version("cboc"), docs_url=None, redoc_url=None, lifespan=lifespan)
     metrics, tokens = Metrics(engine), Tokens(engine)
     app.state.gatekeeper = Gatekeeper(tokens)
@@ -88,7 +88,7 @@ def _operators(engine: Engine, metrics: Metrics) -> APIRouter:
 
     @router.get(wire.HEALTH.path)
     def healthz() -> dict[str, str]:
-        with glance(engine) as connection:  # of our own tables: a database may answer without them
+        with glance(engine) as connection:  # reads one of our own tables: a database may answer without having them
             connection.execute(select(studies.c.study).limit(1))
         return {"status": "well"}
 
@@ -152,7 +152,7 @@ def _sites(transactions: Transactions, tokens: Tokens) -> APIRouter:
 
 
 def _documented(endpoint: wire.Endpoint) -> dict[str, Any]:
-    """What /openapi.json says of a message: the forms of the wire, as JSON schemas."""
+    """Return what /openapi.json says about a message: the forms of the wire, as JSON schemas."""
 
     def content(form: wire.Form) -> dict[str, Any]:
         return {"content": {"application/json": {"schema": wire.schema(form)}}}
@@ -169,12 +169,12 @@ def _documented(endpoint: wire.Endpoint) -> dict[str, Any]:
 
 
 def from_environment() -> FastAPI:
-    """The coordinator of the database that CBOC_DATABASE names: what each of several server processes starts with."""
+    """Create the coordinator of the database that CBOC_DATABASE names; every server process starts with this."""
     engine = open_database(os.environ["CBOC_DATABASE"])
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
         yield
-        engine.dispose()  # with its last connection closed, SQLite has everything in one file
+        engine.dispose()  # once its last connection is closed, SQLite has everything in one file
 
     return create_app(engine, lifespan)

@@ -1,6 +1,6 @@
-"""A whole database in one file that either kind of database takes in: also how a study moves from one to the other.
+"""Backup of a whole database in one file. Either kind of database can restore it, so a study can move between them.
 
-Lines of JSON, compressed. Numbers have as many digits as bring back their last bit; bytes are written in hexadecimal.
+Lines of JSON, compressed. Numbers have enough digits to restore their last bit; bytes are written in hexadecimal.
 
     {"format": "cboc backup 1", "cboc": "0.1.0", "revision": "0002", "tables": [["studies", ["study", ...], 1], ...]}
     ["trial run", "{...}", 3, null, null]       rows, table by table, as many as the first line says
@@ -31,13 +31,13 @@ from cboc.coordinator.schema import VERSIONS, changing, configuration, revision_
 from cboc.errors import CbocError
 
 FORMAT = "cboc backup 1"
-MANY = 1000  # rows that travel at a time
+MANY = 1000  # rows that are moved at a time
 
 Counts = dict[str, int]  # rows of every table
 
 
 def backup(url: str, path: Path, *, is_replaced: bool = False) -> Counts:
-    """The database as it is at one moment, while others go on writing to it."""
+    """Write the database as it is at one moment to a file, while others go on writing to it."""
     if path.exists() and not is_replaced:
         raise CbocError(f"{path} exists already; choose another name, or replace it with --force.")
     with _opened(url, is_there=True) as engine, plainly(engine), _moment(engine) as connection:
@@ -54,7 +54,7 @@ def backup(url: str, path: Path, *, is_replaced: bool = False) -> Counts:
 
 
 def restore(path: Path, url: str) -> Counts:
-    """All of a backup into an empty database, or nothing of it; one of an older cboc is brought up to date."""
+    """Restore a backup into an empty database, all or nothing; a backup of an older cboc is brought up to date."""
     header = _checked(path)
     with _opened(url) as engine, changing(engine) as connection:
         if _is_used(connection):
@@ -92,21 +92,21 @@ def _opened(url: str, *, is_there: bool = False) -> Iterator[Engine]:
 @contextmanager
 def _moment(engine: Engine) -> Iterator[Connection]:
     """A transaction that sees all tables as they were when it began."""
-    with transaction(engine, is_reading=True) as connection:  # on SQLite it does
+    with transaction(engine, is_reading=True) as connection:  # enough on SQLite
         if connection.dialect.name == "postgresql":
             connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         yield connection
 
 
 def _tables(connection: Connection, revision: str) -> list[Table]:
-    """As they are there, which may be those of an older cboc; who is referred to comes first."""
+    """The tables as the database has them, perhaps those of an older cboc; a table comes after those it refers to."""
     found, own = MetaData(), _own(revision)
     found.reflect(connection, only=lambda name, _: name in own)
     return found.sorted_tables
 
 
 def _own(revision: str) -> set[str]:
-    """The names of cboc's tables at a revision: of those that a new database has there."""
+    """The names of cboc's tables at a revision, read from a new database at that revision."""
     engine = create_engine("sqlite://")  # in memory
     with engine.begin() as connection:
         command.upgrade(configuration(connection), revision)
@@ -135,7 +135,7 @@ def _rows(connection: Connection, tables: list[Table]) -> Iterator[list[Any]]:
 
 @contextmanager
 def _appearing(path: Path) -> Iterator[IO[bytes]]:
-    """A file for its owner only, which has its name when all of it is on the disk, and not before."""
+    """A file that only its owner can read, and that gets its name only when all of it is on the disk."""
     try:
         descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     except OSError as error:
@@ -173,9 +173,9 @@ def _read(line: bytes) -> list[Any]:
 
 
 def _checked(path: Path) -> dict[str, Any]:
-    """The first line of a file that is whole, and that this cboc can read."""
+    """Check that a file is complete and that this cboc can read it, and return its first line."""
     first = None
-    for line in _lines(path):  # to the end, where the sum is
+    for line in _lines(path):  # to the end, where the checksum is
         first = first or line
     header: dict[str, Any] = json.loads(first or b"{}")
     if header.get("format") != FORMAT:
@@ -193,7 +193,7 @@ def _checked(path: Path) -> dict[str, Any]:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    """All but the last, which says what the others add up to."""
+    """All lines but the last, which holds the checksum of the others."""
     digest, line = sha256(), b""
     try:
         with gzip.open(path) as file:

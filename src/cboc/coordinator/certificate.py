@@ -1,6 +1,6 @@
-"""A certificate of one's own: enough to try a coordinator over HTTPS before an authority has signed one.
+"""A self-signed certificate: enough to try a coordinator over HTTPS before an authority has signed one.
 
-Whoever trusts it has to have it in hand: a site gets the file with its invitation, and trusts nothing else.
+To trust it, a site needs the file itself: it gets the file with its invitation, and trusts nothing else.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from cboc.errors import CbocError
 
 LIFETIME = timedelta(days=365)
 LONGEST_NAME = 64  # characters of a common name
-LONGEST_HOST = 253  # characters of a host's
+LONGEST_HOST = 253  # characters of a host name
 LABEL = r"(?!-)[A-Za-z0-9-]{1,63}(?<!-)"  # between two dots
-HOST = re.compile(rf"({LABEL}\.)*(?!\d+$){LABEL}", re.ASCII)  # what ends in a number is a mistyped address
+HOST = re.compile(rf"({LABEL}\.)*(?!\d+$){LABEL}", re.ASCII)  # a name that ends in a number is a mistyped address
 
 
 def make(hosts: Sequence[str], certificate: Path, key: Path) -> None:
@@ -59,7 +59,7 @@ def make(hosts: Sequence[str], certificate: Path, key: Path) -> None:
     try:
         certificate.write_bytes(signed.public_bytes(Encoding.PEM))
     except OSError:
-        key.unlink()  # alone it is good for nothing, and in the way of the next try
+        key.unlink()  # a key alone is useless, and would block the next try
         raise
 
 

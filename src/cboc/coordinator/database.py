@@ -50,7 +50,7 @@ studies = Table(
     Column("study", String(LONGEST), primary_key=True),
     Column("agreement", Text, nullable=False),  # Study.agreement, canonical JSON
     Column("rounds_closed", Integer, nullable=False),  # the round of this number is open
-    Column("opened_at", Float),  # when the first proposal of the open round came in, if it has a deadline
+    Column("opened_at", Float),  # when the first proposal of the open round arrived, if it has a deadline
 )
 sites = Table(
     "sites",
@@ -58,16 +58,16 @@ sites = Table(
     Column("study", ForeignKey("studies.study"), primary_key=True),
     Column("site", String(LONGEST), primary_key=True),
     Column("has_left", Boolean, nullable=False),
-    Column("token", String(DIGEST), unique=True),  # SHA-256 of what the site shows with every message; None: not joined
+    Column("token", String(DIGEST), unique=True),  # SHA-256 of the secret in every message; None: not joined
 )
 invites = Table(
     "invites",
     metadata,
-    Column("code", String(DIGEST), primary_key=True),  # SHA-256 of what was handed to the site
+    Column("code", String(DIGEST), primary_key=True),  # SHA-256 of the code that was handed to the site
     Column("study", String(LONGEST), nullable=False),
     Column("site", String(LONGEST), nullable=False),
     Column("expires_at", Float, nullable=False),
-    Column("token", String(DIGEST)),  # of the site that used it
+    Column("token", String(DIGEST)),  # token of the site that used it
     ForeignKeyConstraint(["study", "site"], ["sites.study", "sites.site"]),
 )
 proposals = Table(
@@ -76,7 +76,7 @@ proposals = Table(
     Column("study", String(LONGEST), primary_key=True),
     Column("site", String(LONGEST), primary_key=True),
     Column("turn", Integer, primary_key=True),  # the site's own count
-    Column("round", Integer, nullable=False),  # the group's, that it is in
+    Column("round", Integer, nullable=False),  # the group's round that the turn is in
     Column("designs", Integer, nullable=False),  # q, rows of X
     Column("X", LargeBinary, nullable=False),
     Column("bests", LargeBinary, nullable=False),
@@ -93,15 +93,15 @@ people = Table(
 logins = Table(
     "logins",
     metadata,
-    Column("cookie", String(DIGEST), primary_key=True),  # SHA-256 of what the browser shows
+    Column("cookie", String(DIGEST), primary_key=True),  # SHA-256 of the browser's cookie
     Column("person", ForeignKey("people.person"), nullable=False),
     Column("expires_at", Float, nullable=False),
 )
 
 
 def open_database(url: str) -> Engine:
-    """A database by its URL; SQLite is told to lose nothing, and to let one writer at a time through."""
-    kind = "this"  # of the rest nothing is repeated: there may be a password in it
+    """Open a database by its URL; SQLite is told to lose nothing, and to admit one writer at a time."""
+    kind = "this"  # the rest of the URL is not repeated: it may contain a password
     try:
         parsed = make_url(url)
         kind = f"'{parsed.drivername}'"
@@ -120,9 +120,9 @@ def open_database(url: str) -> Engine:
 
 
 def _keep_private(_: object, __: object, arguments: list[Any], options: dict[str, Any]) -> None:
-    """A new file is for its owner only, and so are the two that SQLite puts beside it; it would let everybody read."""
+    """Let only the owner read a new file and the two that SQLite puts beside it; by default everybody could."""
     if not options.get("uri"):
-        with suppress(OSError):  # it is there, or it cannot be: SQLite says so
+        with suppress(OSError):  # it exists already, or cannot be made: then SQLite says so
             os.close(os.open(arguments[0], os.O_CREAT | os.O_EXCL, 0o600))
 
 
@@ -141,14 +141,14 @@ def _begin(connection: Connection) -> None:
 
 @contextmanager
 def transaction(engine: Engine, *, is_reading: bool = False) -> Iterator[Connection]:
-    """One that writes, or one that only reads and then keeps nobody waiting."""
+    """Begin a transaction that writes, or one that only reads and keeps nobody waiting."""
     with engine.connect().execution_options(**(READING if is_reading else {})) as connection, connection.begin():
         yield connection
 
 
 @contextmanager
 def glance(engine: Engine) -> Iterator[Connection]:
-    """For one statement that reads: over a network, to begin and end a transaction would take as long as it does."""
+    """A connection for one reading statement, without a transaction, which would take as long again over a network."""
     if engine.dialect.name == "sqlite":
         with transaction(engine, is_reading=True) as connection:
             yield connection

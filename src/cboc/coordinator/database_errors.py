@@ -1,4 +1,4 @@
-"""One sentence for a database that does not do what it is asked: which one, why, and what to do."""
+"""One sentence for each failure of the database: which database, why, and what to do."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
 from cboc.errors import CbocError
 
-REASONS = {  # by how their code begins
+REASONS = {  # by the beginning of the error code
     ("SQLITE_BUSY", "SQLITE_LOCKED", "55P03"): "is in use by somebody else; stop them, or try again.",
     ("SQLITE_READONLY", "25006", "42501"): "may not be written to; mend its permissions, or choose another.",
     ("SQLITE_FULL", "53100"): "has no space left on its disk; free some, and try again.",
@@ -21,7 +21,7 @@ REASONS = {  # by how their code begins
 
 @contextmanager
 def plainly(engine: Engine) -> Iterator[None]:
-    """What the database refuses is said in one sentence; a mistake of ours comes through as it is."""
+    """Turn a refusal by the database into one sentence; a mistake of ours is raised unchanged."""
     try:
         yield
     except DBAPIError as error:
@@ -32,7 +32,7 @@ def plainly(engine: Engine) -> Iterator[None]:
 
 
 def code_of(error: DBAPIError) -> str:
-    """SQLite's name of an error, or PostgreSQL's SQLSTATE; empty if there was nobody to give one."""
+    """Return SQLite's name of an error, or PostgreSQL's SQLSTATE; empty if the database gave none."""
     return getattr(error.orig, "sqlite_errorname", None) or getattr(error.orig, "sqlstate", None) or ""
 
 

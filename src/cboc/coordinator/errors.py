@@ -1,6 +1,6 @@
-"""What is refused, and how that is said: one sentence, which never repeats what came in.
+"""Refusals, each stated in one sentence that never repeats what was received.
 
-A design that somebody mistyped is none of the log's business.
+A mistyped design must not end up in the log.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ log = logging.getLogger("cboc.coordinator")
 
 
 class Disagreement(CbocError):
-    """A site expects another study than the one that it was invited to."""
+    """A site expects a different study from the one that it was invited to."""
 
     def __init__(self, agreed: Study) -> None:
         self.agreement = agreed.agreement()
@@ -46,7 +46,7 @@ class Disagreement(CbocError):
 
 
 def add_errors(app: FastAPI) -> None:
-    """One answer for every kind of error that an application may raise."""
+    """Give an application one answer for every kind of error that it may raise."""
     app.add_exception_handler(CbocError, _refuse)
     app.add_exception_handler(DBAPIError, _away)
     app.add_exception_handler(PoolTimeout, _away)
@@ -79,8 +79,8 @@ def _refuse(_: Request, error: Exception) -> JSONResponse:
 
 
 def _away(_: Request, error: Exception) -> JSONResponse:
-    """The database does not answer, or is full: nothing was taken in, and the site asks again."""
-    code = code_of(error) if isinstance(error, DBAPIError) else ""  # which says no more than what kind of trouble it is
+    """Answer that the database is unreachable or full: nothing was stored, and the site asks again."""
+    code = code_of(error) if isinstance(error, DBAPIError) else ""  # it only says what kind of trouble it is
     log.error("the database has failed", extra={"of": {"error": type(error).__name__, "code": code}})
     answer = _answer(503, "the coordinator's database does not answer; ask again.")
     answer.headers["Retry-After"] = str(PATIENCE)
@@ -92,6 +92,7 @@ def _misfit(_: Request, __: Exception) -> JSONResponse:
 
 
 def plain(_: Request, error: Exception) -> JSONResponse:
+    """Answer any other error with a plain sentence."""
     status = error.status_code if isinstance(error, HTTPException) else 500
     answer = _answer(status, "there is no such thing here." if status == 404 else "this cannot be done here.")
     if status == 413:
@@ -100,7 +101,7 @@ def plain(_: Request, error: Exception) -> JSONResponse:
 
 
 class Bounded:
-    """Refuses a message that is larger than any of ours, without reading it to its end."""
+    """Refuses a message that is larger than any of ours without reading all of it."""
 
     def __init__(self, app: ASGIApp, largest: int) -> None:
         self.app, self.largest = app, largest

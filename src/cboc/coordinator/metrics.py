@@ -1,6 +1,6 @@
-"""What an operator may watch: counts and times for Prometheus, and a line of JSON for every message.
+"""Metrics for an operator: counts and times for Prometheus, and a line of JSON for every message.
 
-Neither knows a design, a site or a study: an address is written as its pattern, /v2/turns/{turn}/mix.
+Neither contains a design, a site or a study: an address is written as its pattern, /v2/turns/{turn}/mix.
 """
 
 from __future__ import annotations
@@ -38,17 +38,18 @@ class Metrics:
         self._registry.register(Holdings(engine))
 
     def note(self, method: str, address: str, status: int, seconds: float) -> None:
+        """Count one answer, and log it."""
         self._messages.labels(method, address, str(status)).inc()
         self._seconds.labels(method, address).observe(seconds)
         log.info("message", extra={"of": {"method": method, "address": address, "status": status, "s": seconds}})
 
     def page(self) -> bytes:
-        """In the text format of Prometheus."""
+        """Return all counts in the text format of Prometheus."""
         return generate_latest(self._registry)
 
 
 class Holdings(Collector):
-    """What the database holds, counted when it is asked for: the same from every process."""
+    """Counts what the database holds, on request: the same from every process."""
 
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
@@ -62,7 +63,7 @@ class Holdings(Collector):
         yield GaugeMetricFamily("cboc_sites_joined", "Sites with a token.", value=joined)
 
     def describe(self) -> list[GaugeMetricFamily]:
-        """Nothing is counted before it is asked for."""
+        """Describe nothing, because nothing is counted before it is asked for."""
         return []
 
 
@@ -87,13 +88,13 @@ class Measured:
         try:
             await self.app(scope, receive, noted)
         finally:
-            method = scope["method"] if scope["method"] in METHODS else "-"  # what strangers make up is not remembered
+            method = scope["method"] if scope["method"] in METHODS else "-"  # methods made up by strangers are not kept
             address = getattr(scope.get("route"), "path", "-")
             self.metrics.note(method, address, status, time.perf_counter() - began)
 
 
 class Lines(logging.Formatter):
-    """A record as one line of JSON."""
+    """Formats a log record as one line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
         at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
@@ -113,5 +114,5 @@ LOGGING = {
         "cboc.coordinator": {"handlers": ["errors"], "level": "INFO", "propagate": False},
         "uvicorn": {"handlers": ["errors"], "level": "WARNING", "propagate": False},
     },
-    "root": {"handlers": ["errors"], "level": "WARNING"},  # whatever other libraries say
+    "root": {"handlers": ["errors"], "level": "WARNING"},  # messages of other libraries
 }

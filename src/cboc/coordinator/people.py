@@ -1,6 +1,6 @@
 """People who may look at the dashboard. Only the Argon2id of a password is kept, and the SHA-256 of a cookie.
 
-people.add("ada", "a long password")        # by the coordinator's own command line, never over the web
+people.add("ada", "a long password")        # on the coordinator's command line, never over the web
 cookie = people.log_in("ada", "a long password", address)
 people.who(cookie)                          # "ada", for twelve hours or until she logs out
 """
@@ -22,14 +22,14 @@ from cboc.errors import CbocError
 
 SHORTEST = 10  # characters of a password
 LIFETIME = 12 * 3600.0  # seconds of a login
-TRIES, TRIES_AT_ALL = 5, 30  # a minute, from one address; for one person, from wherever they come
+TRIES, TRIES_AT_ALL = 5, 30  # a minute: from one address; for one person, from any address
 AT_ONCE = 4  # passwords that are checked at the same time: each takes 64 MiB and a third of a second
 
 
 class People:
-    """The people of one database. Tries to log in are limited, in every process by itself.
+    """The people of one database. Each process limits the tries to log in.
 
-    By address strictly, by person loosely: who mistypes somebody's name all day keeps only his own address waiting.
+    The limit is strict by address and loose by person: trying one name all day blocks only the address it comes from.
     """
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
@@ -39,7 +39,7 @@ class People:
         self._places = BoundedSemaphore(AT_ONCE)
 
     def add(self, person: str, password: str) -> None:
-        """Somebody new, or a new password, which ends the logins with the old one."""
+        """Add a person, or set a new password, which ends the logins with the old one."""
         if not _is_name(person):
             raise CbocError(f"a name has up to {LONGEST} printable characters; {person[:LONGEST]!r} does not fit.")
         if len(password) < SHORTEST:
@@ -61,9 +61,9 @@ class People:
             return list(connection.execute(select(people.c.person).order_by(people.c.person)).scalars())
 
     def log_in(self, person: str, password: str, address: str = "") -> str:
-        """A cookie that is good for a while. `address` is where the try comes from."""
-        by_address, by_person = fingerprint(address), fingerprint(person)  # short, whatever came
-        self._by_address.count(by_address)  # first: what is refused here does not count for the person
+        """Return a cookie that is valid for a while. `address` is where the try comes from."""
+        by_address, by_person = fingerprint(address), fingerprint(person)  # short, however long the input
+        self._by_address.count(by_address)  # first: a try refused here does not count for the person
         self._by_person.count(by_person)
         known = self._kept(person) if _is_name(person) else None
         if not self._is_right(known, password):
@@ -85,7 +85,7 @@ class People:
             return connection.execute(select(people.c.password).where(people.c.person == person)).scalar_one_or_none()
 
     def _is_right(self, known: str | None, password: str) -> bool:
-        """One Argon2 either way: how long it takes does not tell who is known here."""
+        """Check a password. Known or not, it takes one Argon2: the time does not tell who is known here."""
         if not self._places.acquire(blocking=False):
             raise TooMany(1.0)
         try:
@@ -99,7 +99,7 @@ class People:
             self._places.release()
 
     def who(self, cookie: str) -> str | None:
-        """Whose cookie this is, if it is still good."""
+        """Return the person whose cookie this is, if it is still valid."""
         is_good = (logins.c.cookie == fingerprint(cookie)) & (logins.c.expires_at > self._clock())
         with transaction(self._engine, is_reading=True) as connection:
             return connection.execute(select(logins.c.person).where(is_good)).scalar_one_or_none()

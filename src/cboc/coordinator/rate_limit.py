@@ -1,4 +1,4 @@
-"""A few tries in a while, counted before they are made: checking a password is dear, and so is guessing one."""
+"""A limit on tries within a period, counted before they are made: checking a password is costly, as is guessing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cboc.errors import CbocError
 
 
 class TooMany(CbocError):
-    """One try too many; the next may come in `wait` whole seconds."""
+    """Raised for one try too many; the next is allowed after `wait` whole seconds."""
 
     def __init__(self, wait: float) -> None:
         self.wait = max(1, math.ceil(wait))
@@ -19,15 +19,15 @@ class TooMany(CbocError):
 
 
 class RateLimit:
-    """At most `tries` in `period` seconds for any key. It remembers the `most` keys that came last, in this process."""
+    """At most `tries` in `period` seconds for any key. It remembers the `most` latest keys, in this process."""
 
     def __init__(self, clock: Callable[[], float], tries: int = 5, period: float = 60.0, most: int = 10_000) -> None:
         self._clock, self._tries, self._period, self._most = clock, tries, period, most
-        self._times: dict[str, deque[float]] = {}  # of the tries in the period; the key that came last is the last
+        self._times: dict[str, deque[float]] = {}  # times of the tries in the period; the latest key is last
         self._lock = Lock()
 
     def count(self, *keys: str) -> None:
-        """One try in the name of all keys, or `TooMany` and none."""
+        """Count one try for every key, or raise `TooMany` and count none."""
         with self._lock:
             now = self._clock()
             if (wait := max(self._wait(key, now) for key in keys)) > 0.0:
@@ -40,7 +40,7 @@ class RateLimit:
                 del self._times[next(iter(self._times))]
 
     def excuse(self, *keys: str) -> None:
-        """The last try was a good one and does not count."""
+        """Uncount the last try, because it succeeded."""
         with self._lock:
             for key in keys:
                 if self._times.get(key):

@@ -1,4 +1,4 @@
-"""The tables of a database, brought up to date: what a coordinator does first, however many start at the same moment.
+"""Bring the tables of a database up to date. A coordinator does this first, even if several start at the same moment.
 
 upgrade(engine)     # an empty database, or one of an older cboc; a newer one, or somebody else's, is refused
 """
@@ -26,18 +26,18 @@ LOCK = int.from_bytes(b"cboc")  # the number of PostgreSQL's advisory lock
 
 
 def upgrade(engine: Engine, revision: str = "head") -> None:
-    """All of it or nothing; one who comes at the same time waits, and finds it done."""
+    """Bring the tables up to date, all or nothing; a process that tries at the same time waits, and finds it done."""
     with changing(engine) as connection:
         if revision_of(connection) != latest():
             command.upgrade(configuration(connection), revision)
-        else:  # SQLite begins a transaction on a file that may only be read, and refuses what is written in it
+        else:  # SQLite begins a transaction even on a read-only file, and refuses only a write
             with connection.begin_nested() as trial:
                 connection.exec_driver_sql(f"UPDATE {VERSIONS} SET version_num = version_num")
                 trial.rollback()
 
 
 def downgrade(engine: Engine, revision: str) -> None:
-    """Back to an older revision, without what came after it."""
+    """Take the tables back to an older revision, without the later additions."""
     with changing(engine) as connection:
         revision_of(connection)
         command.downgrade(configuration(connection), revision)
@@ -45,7 +45,7 @@ def downgrade(engine: Engine, revision: str) -> None:
 
 @contextmanager
 def changing(engine: Engine) -> Iterator[Connection]:
-    """A transaction in which nobody else changes tables."""
+    """Begin a transaction in which nobody else changes tables."""
     with plainly(engine):
         _arrive(engine)
         with transaction(engine) as connection:  # on SQLite, no other transaction writes
@@ -56,7 +56,7 @@ def changing(engine: Engine) -> Iterator[Connection]:
 
 
 def _arrive(engine: Engine) -> None:
-    """Wait for a new file of SQLite. Its first user changes its mode, and SQLite itself lets nobody wait for that."""
+    """Wait for a new SQLite file. Its first user changes its mode, and SQLite itself cannot wait for that."""
     until = time.monotonic() + PATIENCE
     while True:
         try:
@@ -70,14 +70,14 @@ def _arrive(engine: Engine) -> None:
 
 
 def configuration(connection: Connection | None = None) -> Config:
-    """What Alembic needs to know, without a file."""
+    """Return the configuration that Alembic needs, without a file."""
     config = Config(attributes={"connection": connection})
     config.set_main_option("script_location", "cboc.coordinator:migrations")
     return config
 
 
 def revisions() -> list[str]:
-    """All that this version of cboc knows, from the first to the latest."""
+    """Return all revisions that this version of cboc knows, from the first to the latest."""
     return [script.revision for script in ScriptDirectory.from_config(configuration()).walk_revisions()][::-1]
 
 
@@ -86,7 +86,7 @@ def latest() -> str:
 
 
 def revision_of(connection: Connection) -> str | None:
-    """That of the tables, None where there are none; what this cboc cannot work with is refused."""
+    """Return the revision of the tables, None if there are no tables; refuse one that this cboc cannot work with."""
     tables = set(inspect(connection).get_table_names()) - {VERSIONS}
     found = MigrationContext.configure(connection).get_current_heads()
     if not tables and not found:

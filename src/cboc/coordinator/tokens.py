@@ -2,7 +2,7 @@
 
 Secrets are 256 random bits, and only their SHA-256 is kept: whoever reads the database cannot speak for a site.
 
-code = door.invite(study, site)     # handed to the site by some other way; good once, for a while
+code = door.invite(study, site)     # handed to the site in some other way; valid once, for a while
 door.join(code, token)              # the site chose the token and keeps it; the same pair again is fine
 door.who(token)                     # (study, site), with every message
 """
@@ -30,12 +30,14 @@ class NotAllowed(CbocError):
 
 
 def new_secret() -> str:
+    """Return a new random secret."""
     while (secret := token_urlsafe(32)).startswith("-"):  # a command line would take it for an option
         pass
     return secret
 
 
 def fingerprint(secret: str) -> str:
+    """Return the SHA-256 of a secret, as hexadecimal digits."""
     return sha256(secret.encode()).hexdigest()
 
 
@@ -46,7 +48,7 @@ class Tokens:
         self._engine, self._clock = engine, clock
 
     def invite(self, study: str, site: str, lifetime: float = WEEK) -> str:
-        """A code for one site; one that was given before and not used is good no more."""
+        """Return a code for one site; an earlier code that was not used is no longer valid."""
         code = new_secret()
         row = {"code": fingerprint(code), "study": study, "site": site, "expires_at": self._clock() + lifetime}
         with transaction(self._engine) as connection:
@@ -61,13 +63,13 @@ class Tokens:
         return code
 
     def absent(self, study: str) -> list[str]:
-        """Sites for which no token speaks."""
+        """Return the sites for which no token speaks."""
         wanted = select(sites.c.site).where(sites.c.study == study, sites.c.token.is_(None), ~sites.c.has_left)
         with transaction(self._engine, is_reading=True) as connection:
             return list(connection.execute(wanted.order_by(sites.c.site)).scalars())
 
     def join(self, code: str, token: str) -> tuple[str, str]:
-        """From now on the token speaks for the site of this code, and no other token does: (study, site)."""
+        """Let this token, and no other, speak for the site of this code from now on; return (study, site)."""
         if len(token) < SHORTEST:
             raise CbocError(f"a token has at least {SHORTEST} characters; {len(token)} came.")
         with transaction(self._engine) as connection:
@@ -81,13 +83,13 @@ class Tokens:
             if connection.execute(select(sites.c.site).where(is_taken)).first() is not None:
                 raise NotAllowed("this token speaks for another site already; make a new one.")
             connection.execute(update(sites).where(is_site).values(mark))
-            if invite.token is None:  # none that was given before takes the site over; one given since stays good
+            if invite.token is None:  # no earlier invitation takes the site over; a later one stays valid
                 is_other = _is_of(invite.study, invite.site) & (invites.c.code != invite.code)
                 connection.execute(delete(invites).where(is_other))
         return invite.study, invite.site
 
     def invited(self, code: str) -> tuple[str, str]:
-        """(study, site) of an invitation, which stays as it is."""
+        """Return (study, site) of an invitation, which stays as it is."""
         with transaction(self._engine, is_reading=True) as connection:
             invite = self._invite(connection, code, is_reading=True)
         return invite.study, invite.site
@@ -100,6 +102,7 @@ class Tokens:
         return invite
 
     def who(self, token: str) -> tuple[str, str]:
+        """Return (study, site) of a token."""
         with glance(self._engine) as connection:
             found = connection.execute(WHO, {"shown": fingerprint(token)}).one_or_none()
         if found is None:
@@ -107,7 +110,7 @@ class Tokens:
         return found.study, found.site
 
     def revoke(self, study: str, site: str) -> None:
-        """Neither its token nor an invitation that is still out speaks for this site any more."""
+        """End the token of this site and any invitation that it has not used."""
         with transaction(self._engine) as connection:
             is_site = (sites.c.study == study) & (sites.c.site == site)
             if connection.execute(update(sites).where(is_site).values(token=None)).rowcount == 0:
@@ -116,5 +119,5 @@ class Tokens:
 
 
 def _is_of(study: str, site: str) -> ColumnElement[bool]:
-    """An invitation of this site."""
+    """The condition that an invitation is for this site."""
     return (invites.c.study == study) & (invites.c.site == site)

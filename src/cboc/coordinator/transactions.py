@@ -1,7 +1,7 @@
 """Every message is one transaction: the study's row is locked, the ledger is asked, the answer is given after commit.
 
 There is no mark for "in progress": a coordinator that is killed has either taken a message or it has not, and the site
-sends it again. A deadline is looked at when somebody asks, so that nothing has to run in between.
+sends it again. A deadline is checked when somebody asks, so nothing has to run in between.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ class Transactions:
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
         self._engine, self._clock = engine, clock
-        self._known: dict[str, tuple[Study, Past]] = {}  # what never changes: the agreement, closed rounds
+        self._known: dict[str, tuple[Study, Past]] = {}  # never changes: the agreement, closed rounds
 
     def create(self, study: Study) -> None:
-        """A new study, by its name."""
+        """Add a new study under its name."""
         _check(study)
         row = {"study": study.name, "agreement": study.canonical, "rounds_closed": 0}
         members = [{"study": study.name, "site": site, "has_left": False} for site in study.sites]
@@ -47,49 +47,49 @@ class Transactions:
             raise CbocError(f"there is a study '{study.name}' here already; choose another name.") from None
 
     def names(self) -> list[str]:
-        """The names of all studies."""
+        """Return the names of all studies."""
         with transaction(self._engine, is_reading=True) as connection:
             return list(connection.execute(select(studies.c.study).order_by(studies.c.study)).scalars())
 
     def study(self, name: str) -> Study:
-        """A study by its name."""
+        """Return a study by its name."""
         return self._asked(name, lambda ledger: ledger.study)
 
     def submit(self, study: str, proposal: Proposal) -> None:
-        """Take a proposal in, once; the last that is expected closes the round."""
+        """Store a proposal, once; the last expected proposal closes the round."""
         with self._ledger(study) as ledger:
             ledger.submit(proposal)
 
     def mix(self, study: str, site: str, turn: int) -> Mix:
-        """The answer to a proposal."""
+        """Return the answer to a proposal."""
         return self._asked(study, lambda ledger: ledger.mix(site, turn))
 
     def standing(self, study: str) -> Standing:
-        """Where a study stands."""
+        """Return where a study stands."""
         return self._asked(study, lambda ledger: ledger.standing())
 
     def next_turn(self, study: str, site: str) -> int:
-        """The first turn after all that a site has taken."""
+        """Return the first turn that a site has not taken yet."""
         return self._asked(study, lambda ledger: ledger.next_turn(site))
 
     def leave(self, study: str, site: str) -> None:
-        """A site proposes no more."""
+        """Let a site leave: it proposes no more."""
         with self._ledger(study) as ledger:
             ledger.leave(site)
 
     def _asked(self, study: str, question: Callable[[Ledger], Answer]) -> Answer:
-        """An answer that only reads, unless a deadline has passed and the round has to be closed first."""
+        """Answer by reading only, unless a deadline has passed and the round has to be closed first."""
         with self._ledger(study, is_reading=True) as ledger:
             if not ledger.is_due:
                 return question(ledger)
-        with self._ledger(study) as ledger:  # one by itself: a refusal of the question does not take it back
+        with self._ledger(study) as ledger:  # a separate transaction: a refused question does not roll it back
             ledger.close_if_due()
         with self._ledger(study, is_reading=True) as ledger:
             return question(ledger)
 
     @contextmanager
     def _ledger(self, study: str, *, is_reading: bool = False) -> Iterator[Ledger]:
-        """The ledger of one transaction, in which time stands still: what is not due stays so."""
+        """The ledger of one transaction, in which time stands still: a round that is not due stays so."""
         now = self._clock()
         with transaction(self._engine, is_reading=is_reading) as connection:
             store = SqlStore(connection, study, is_reading=is_reading)
@@ -97,7 +97,7 @@ class Transactions:
             agreed, past = known or (Study.from_agreement(json.loads(store.agreement)), None)
             ledger = Ledger(agreed, store, lambda: now, past)
             yield ledger
-        self._known[study] = (agreed, ledger.past)  # after the commit: what was rolled back is not known
+        self._known[study] = (agreed, ledger.past)  # after the commit: nothing rolled back is remembered
 
 
 def _check(study: Study) -> None:

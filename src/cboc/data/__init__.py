@@ -2,6 +2,6 @@
 
 dataset.py      designs, outcomes, failures
 objective.py    what is measured: an outcome for every objective, and how sure it is
-tables.py       the same as CSV files and data frames
+tables.py       datasets as CSV files and data frames
 numbers.py      a number as people write it
 """

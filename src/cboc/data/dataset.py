@@ -30,12 +30,12 @@ class Direction(StrEnum):
 
     @property
     def sign(self) -> float:
-        """What turns an outcome into a score, of which more is better."""
+        """The factor that turns an outcome into a score, where more is better."""
         return 1.0 if self is Direction.MAXIMISE else -1.0
 
     @classmethod
     def of(cls, given: object) -> Direction:
-        """The direction that somebody wrote."""
+        """The direction that a user gave, as a Direction."""
         if given not in tuple(cls):
             raise CbocError(f"unknown direction {given!r}; {did_you_mean(str(given), cls)}")
         return cls(str(given))
@@ -52,7 +52,7 @@ class Best:
 
 @dataclass(frozen=True, init=False, eq=False)
 class Dataset:
-    """Measurements (x, y), their standard errors, and failed designs; a value, so growing it makes a new one."""
+    """Measurements (x, y), their standard errors, and failed designs. Immutable: adding to it makes a new one."""
 
     X: Array  # (n, D), unit cube
     Y: Array  # (n, m), natural units, a column for every objective; m = 1
@@ -88,7 +88,7 @@ class Dataset:
 
     @classmethod
     def empty(cls, dimension: int, direction: Direction | str = Direction.MAXIMISE) -> Dataset:
-        """No measurements yet, of designs with so many unit coordinates."""
+        """A dataset without measurements, for designs with this many unit coordinates."""
         return cls(np.empty((0, dimension)), np.empty(0), direction=direction)
 
     def __len__(self) -> int:
@@ -117,13 +117,13 @@ class Dataset:
         )
 
     def with_point(self, x: ArrayLike, y: float | Measurement) -> Dataset:
-        """One more measurement; y is a number, or a Measurement with its standard error."""
+        """The dataset with one more measurement; y is a number, or a Measurement with its standard error."""
         measured = y if isinstance(y, Measurement) else Measurement(y)
         sem = np.nan if measured.sem is None else measured.sem
         return self + Dataset([np.asarray(x)], [measured.mean], [sem], direction=self.direction)
 
     def with_failure(self, x: ArrayLike) -> Dataset:
-        """One more design that failed."""
+        """The dataset with one more failed design."""
         return self + Dataset(np.empty((0, self.dimension)), [], failures=[np.asarray(x)], direction=self.direction)
 
     @property
@@ -133,29 +133,29 @@ class Dataset:
 
     @property
     def sem(self) -> Array:  # (n,)
-        """The standard errors of these, NaN where unknown."""
+        """The standard errors of the outcomes `y`, NaN where unknown."""
         return self.sems[:, 0]
 
     @property
     def dimension(self) -> int:
-        """D."""
+        """The number of unit coordinates, D."""
         return int(self.X.shape[1])
 
     def to_dict(self) -> dict[str, Any]:
-        """As plain data; a standard error that is unknown is None."""
+        """The dataset as plain data; an unknown standard error is None."""
         sem = [None if np.isnan(error) else error for error in self.sem.tolist()]
         return {"X": self.X.tolist(), "y": self.y.tolist(), "sem": sem, "failures": self.failures.tolist()}
 
     @classmethod
     def from_dict(cls, rows: Mapping[str, Any], dimension: int, direction: Direction | str) -> Dataset:
-        """The dataset of such plain data."""
+        """The dataset from the plain data of `to_dict`."""
         X, failures = (np.array(rows.get(name, []), dtype=float).reshape(-1, dimension) for name in ("X", "failures"))
         y, sem = (np.array(rows.get(name, []), dtype=float) for name in ("y", "sem"))
         return cls(X, y, sem, failures, direction=direction)
 
     @property
     def score(self) -> Array:  # (n,)
-        """What is to be maximised: y, or -y when minimising."""
+        """The values to maximise: y, or -y when minimising."""
         return self.direction.sign * self.y
 
     @property
@@ -175,20 +175,20 @@ class Dataset:
     def from_csv(
         cls, path: str | PathLike[str], space: Space, outcome: str = "y", *, direction: Direction | str
     ) -> Dataset:
-        """Measurements of a CSV file in natural units; see `cboc.data.tables` for its columns."""
+        """Read measurements in natural units from a CSV file; see `cboc.data.tables` for its columns."""
         return cls._from_rows(tables.read_csv(path, space, outcome), space.dimension, direction)
 
     def to_csv(self, path: str | PathLike[str], space: Space, outcome: str = "y") -> None:
-        """The CSV file that from_csv reads."""
+        """Write the CSV file that `from_csv` reads."""
         tables.write_csv(path, tables.tabulate(self._rows(space), space, outcome))
 
     @classmethod
     def from_frame(cls, frame: DataFrame, space: Space, outcome: str = "y", *, direction: Direction | str) -> Dataset:
-        """Measurements of a DataFrame in natural units; see `cboc.data.tables` for its columns."""
+        """Read measurements in natural units from a DataFrame; see `cboc.data.tables` for its columns."""
         return cls._from_rows(tables.read_frame(frame, space, outcome), space.dimension, direction)
 
     def to_frame(self, space: Space, outcome: str = "y") -> DataFrame:
-        """The DataFrame that from_frame reads."""
+        """The DataFrame that `from_frame` reads."""
         return tables.to_frame(tables.tabulate(self._rows(space), space, outcome))
 
     @classmethod
@@ -211,7 +211,7 @@ class Dataset:
 
 
 def _floats(name: str, values: ArrayLike) -> Array:
-    """A copy as floats."""
+    """A copy of the values as floats."""
     try:
         return np.array(values, dtype=float)
     except (TypeError, ValueError):

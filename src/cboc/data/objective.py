@@ -32,11 +32,11 @@ class Measurement:
 
 
 Outcome = float | Measurement | Mapping[str, float | Measurement]
-"""What an experiment gives: a number, a measurement, or one of these for every objective by its name."""
+"""The result of an experiment: a number, a measurement, or one of these for every objective by name."""
 
 
 def as_measurements(outcome: Any, objectives: tuple[str, ...]) -> dict[str, Measurement]:
-    """One measurement for every objective, from what somebody told."""
+    """One measurement for every objective, from the outcome that a user told."""
     if isinstance(outcome, Mapping):
         if set(outcome) != set(objectives):
             raise CbocError(f"outcomes are told for {', '.join(objectives)}; these are for {', '.join(outcome)}.")

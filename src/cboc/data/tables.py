@@ -1,7 +1,7 @@
-"""Measurements as tables in natural units, CSV files and DataFrames: to rows of the unit cube and back.
+"""Measurements as CSV files and DataFrames in natural units, to rows of the unit cube and back.
 
-One column per parameter, the outcome, and if wanted "sem" (its standard error) and "status" (complete or failed). A row
-with an empty outcome or with status failed is a design that failed. Other columns are notes, and are not read.
+One column per parameter, the outcome, and optionally "sem" (its standard error) and "status" (complete or failed). A
+row with an empty outcome or with status failed is a design that failed. Other columns are notes, and are not read.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ class Row(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Natural values; None is an empty cell."""
+    """A table of natural values; None is an empty cell."""
 
     columns: list[str]
     cells: list[list[Any]]
 
 
 def read_csv(path: str | PathLike[str], space: Space, outcome: str) -> list[Row]:
-    """Rows of a CSV file: separated by comma, semicolon or tab; see `read_texts` for decimal commas."""
+    """Read the rows of a CSV file separated by comma, semicolon or tab; see `read_texts` for decimal commas."""
     _check_names(space, outcome)
     lines = read_texts(path, (*space.names, outcome), ("sem", "status"))
     return [_row(_values(texts, space, outcome, place), space, outcome, place) for place, texts in lines]
@@ -52,11 +52,11 @@ def read_csv(path: str | PathLike[str], space: Space, outcome: str) -> list[Row]
 def read_texts(
     path: str | PathLike[str], needed: Sequence[str], known: Sequence[str] = ()
 ) -> list[tuple[str, dict[str, str]]]:
-    """The lines of a CSV file that are not empty: where each stands, and its cells by their columns' names.
+    """The lines of a CSV file that are not empty: the place of each, and its cells by column name.
 
-    Numbers come with decimal points. A comma counts as one between semicolons or tabs: 0,25 always, 1,234 only if other
-    numbers of the file show that this is how it writes decimals (0,25 somewhere, 0.25 nowhere). Otherwise 1,234 stays,
-    and whoever reads it refuses it: it may be a thousand times as much.
+    Numbers are returned with decimal points. In files separated by semicolons or tabs a comma is read as a decimal
+    point: 0,25 always, 1,234 only if other numbers show that the file has decimal commas (0,25 somewhere, 0.25
+    nowhere). Otherwise 1,234 stays, and its reader refuses it: it may mean a thousand times as much.
     """
     text = _text(path)
     delimiter = _delimiter(text.partition("\n")[0], set(needed))
@@ -75,7 +75,7 @@ def read_texts(
 
 
 def _with_points(lines: list[tuple[str, dict[str, str]]], wanted: set[str]) -> list[tuple[str, dict[str, str]]]:
-    """Lines with decimal points in place of commas, as far as it is clear what is meant."""
+    """The lines with decimal points in place of commas, where the meaning is clear."""
     are_decimal = have_decimal_commas(text for _, texts in lines for name, text in texts.items() if name in wanted)
 
     def clear(text: str) -> str:
@@ -88,7 +88,7 @@ def _with_points(lines: list[tuple[str, dict[str, str]]], wanted: set[str]) -> l
 
 
 def _lines(reader: Reader, path: str | PathLike[str]) -> Iterator[list[str]]:
-    """What no table holds, such as a cell of more than 131 072 characters, is one sentence."""
+    """The lines of a table; raises one sentence if it cannot be read, as with a cell above 131 072 characters."""
     try:
         yield from reader
     except csv.Error as error:
@@ -98,7 +98,7 @@ def _lines(reader: Reader, path: str | PathLike[str]) -> Iterator[list[str]]:
 
 
 def read_frame(frame: Any, space: Space, outcome: str) -> list[Row]:
-    """Rows of a pandas DataFrame."""
+    """Read the rows of a pandas DataFrame."""
     pandas = _pandas("from_frame")
     columns = [str(name).strip() for name in frame.columns]
     _check_names(space, outcome)
@@ -112,7 +112,7 @@ def read_frame(frame: Any, space: Space, outcome: str) -> list[Row]:
 
 
 def tabulate(rows: Sequence[Row], space: Space, outcome: str) -> Table:
-    """The rows in natural units; "sem" and "status" only where they say something."""
+    """The rows as a table in natural units; "sem" and "status" only if they say something."""
     _check_names(space, outcome)
     has_sem, has_status = any(not math.isnan(row.sem) for row in rows), any(row.y is None for row in rows)
     columns = [*space.names, outcome] + ["sem"] * has_sem + ["status"] * has_status
@@ -124,13 +124,13 @@ def tabulate(rows: Sequence[Row], space: Space, outcome: str) -> Table:
 
 
 def write_csv(path: str | PathLike[str], table: Table) -> None:
-    """Every float is written with as many digits as it takes to read the same float again."""
+    """Write a table as a CSV file, each float with enough digits to read the same float again."""
     with Path(path).open("w", encoding="utf-8", newline="") as file:
         csv.writer(file, lineterminator="\n").writerows([table.columns, *table.cells])
 
 
 def to_frame(table: Table) -> Any:
-    """A pandas DataFrame."""
+    """The table as a pandas DataFrame."""
     return _pandas("to_frame").DataFrame(table.cells, columns=table.columns)
 
 
@@ -144,7 +144,7 @@ def _text(path: str | PathLike[str]) -> str:
 
 
 def _delimiter(header: str, wanted: set[str]) -> str:
-    """The separator that brings out most of the wanted columns; names never hold one."""
+    """The separator that yields most of the wanted columns; names never contain one."""
     return max(",;\t", key=lambda separator: len({name.strip(' "\r') for name in header.split(separator)} & wanted))
 
 
@@ -172,7 +172,7 @@ def _meaning(column: str) -> str:
 
 
 def _named(columns: Sequence[str], cells: Sequence[str], delimiter: str) -> dict[str, str]:
-    """The cells by their columns' names."""
+    """The cells by column name."""
     if len(cells) != len(columns):
         hint = " Is a decimal comma taken for a separator?" if delimiter == "," and len(cells) > len(columns) else ""
         raise CbocError(f"expected {len(columns)} cells as in the header, but {len(cells)} came.{hint}")
@@ -180,7 +180,7 @@ def _named(columns: Sequence[str], cells: Sequence[str], delimiter: str) -> dict
 
 
 def _values(texts: Mapping[str, str], space: Space, outcome: str, place: str) -> dict[str, Any]:
-    """Natural values of the cells of a text file."""
+    """The natural values of a line of a text file."""
     values: dict[str, Any] = {"status": texts.get("status") or None}
     values |= read_design(texts, space, place)
     for name in (outcome, "sem"):
@@ -190,7 +190,7 @@ def _values(texts: Mapping[str, str], space: Space, outcome: str, place: str) ->
 
 
 def read_design(texts: Mapping[str, str], space: Space, place: str) -> dict[str, Any]:
-    """Natural values by name; None for an empty cell."""
+    """The natural values of a design by name; None for an empty cell."""
     values: dict[str, Any] = {}
     for name, parameter in space.parameters.items():
         with at(f"{place}, column {name}"):
@@ -200,6 +200,7 @@ def read_design(texts: Mapping[str, str], space: Space, place: str) -> dict[str,
 
 
 def read_number(text: str) -> float:
+    """The number in a cell; raises if it is not a number."""
     number = read_handwritten(text)
     if number is None:
         raise CbocError(f"expected a number or an empty cell, but {text!r} came.")
@@ -221,7 +222,7 @@ def _row(values: Mapping[str, Any], space: Space, outcome: str, place: str) -> R
 
 
 def place_design(values: Mapping[str, Any], space: Space, place: str) -> Array:  # (D,)
-    """In the unit cube; whatever does not fit is named with its column."""
+    """The design in the unit cube; raises with the name of the column if a value does not fit."""
     for name, parameter in space.parameters.items():
         with at(f"{place}, column {name}"):
             if values[name] is None:

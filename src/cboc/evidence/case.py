@@ -1,4 +1,4 @@
-"""A case: what every method is given alike, so that only the method makes the difference."""
+"""A case: the conditions that are the same for every method, so only the method makes a difference."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Case:
     """K sites with their problems and their initial outcomes, T rounds, one seed, one surrogate."""
 
     problems: tuple[Problem, ...]  # of the sites, (K,)
-    initial: tuple[Dataset, ...]  # likewise: the same for every method
+    initial: tuple[Dataset, ...]  # (K,), the same for every method
     horizon: int  # T
     seed: int
     strategy: Bayesian  # surrogate and utility of every site
@@ -44,7 +44,7 @@ class Case:
         return tuple(f"site {k + 1}" for k in range(self.sites))
 
     def rng(self, site: int, round: int, stream: int) -> np.random.Generator:
-        """The randomness of one place in the run: a function of the seed and the place alone."""
+        """The random generator for one place in the run: a function of the seed and the place alone."""
         return np.random.default_rng([self.seed, site, round, stream])
 
     def experiment(self, site: int, x: Array) -> float:
@@ -63,7 +63,7 @@ def begin(
     attendance: Mask | None = None,
     failing: float = 0.0,
 ) -> Case:
-    """A case whose sites have so many random designs each, measured; none of these fails."""
+    """Make a case whose sites have measured random initial designs; none of these fails."""
     case = Case(tuple(problems), (), horizon, seed, strategy)
     designs = [np.random.default_rng([seed, 1, k]).random((initial, case.space.dimension)) for k in range(case.sites)]
     measured = [
@@ -73,4 +73,4 @@ def begin(
 
 
 Method = Callable[[Case], Array]
-"""From a case to the designs that the sites run, round by round: (K, T, D) in the unit cube, NaN for the absent."""
+"""A function from a case to the designs that the sites run: (K, T, D) in the unit cube, NaN for absent sites."""

@@ -3,8 +3,8 @@
 Three settings, all on the library's default surrogate:
 
 paper     three sites with the paper's sensor, ten rounds (the paper's Fig. 8)
-labs      six labs, constructed, whose channels, chemistry, costs and stocks differ, so that their optima do
-trouble   the same labs, of whom the second and the fifth are slow and one simulation in five fails
+labs      six constructed labs, whose channels, chemistry, costs and stocks differ, and therefore their optima
+trouble   the same labs; the second and the fifth are slow, and one simulation in five fails
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ INITIAL = 5  # random designs of every site before the first round
 SLOW = (1, 4)  # the labs that take part in every second round only
 FAILING = 0.2
 COARSER = 0.7  # right to 0.03 %, at a third of the cost (docs/biosensor.md)
-DIGITS = 9  # significant ones, of outcomes and designs
+DIGITS = 9  # significant digits of outcomes and designs
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Setup:
     failing: float = 0.0
 
     def problems(self) -> list[Problem]:
-        """The problems of the sites; the extra `fem` is needed here and not before."""
+        """The problems of the sites; this is the first step that needs the extra `fem`."""
         from cboc.evidence.biosensor.labs import biosensor, labs
         from cboc.evidence.biosensor.response import Numerics
 
@@ -102,7 +102,7 @@ class Attempt:
 
 @dataclass(frozen=True, eq=False)
 class Account:
-    """Every simulation of an attempt: designs in the unit cube and outcomes, those before the first round included.
+    """Every simulation of an attempt, initial designs included: designs in the unit cube and outcomes.
 
     NaN where a site was absent (design and outcome) or its simulation failed (outcome).
     """
@@ -112,7 +112,7 @@ class Account:
     outcomes: Array  # (K, n + T)
 
     def __post_init__(self) -> None:
-        """A ValueError for what no run can have left."""
+        """Raise a ValueError for values that no run can produce."""
         setup = SETUPS[self.job.setup]
         shape = (setup.sites, INITIAL + setup.rounds)
         if self.outcomes.shape != shape or self.designs.shape != (*shape, PARAMETERS):
@@ -145,14 +145,14 @@ class Account:
 
 
 def _written(values: Array) -> Any:
-    """As lists; None is NaN."""
+    """The values as lists, with None for NaN."""
     if values.ndim:
         return [_written(part) for part in values]
     return None if np.isnan(values) else float(f"{values:.{DIGITS}g}")
 
 
 def attempt(job: Attempt) -> tuple[dict[str, Any], float]:
-    """The account as JSON, and the CPU seconds it took."""
+    """Run an attempt: its account as JSON, and the CPU seconds it took."""
     started = time.process_time()
     case = _case(SETUPS[job.setup], job.seed)
     ran = METHODS[job.method](case)
@@ -163,7 +163,7 @@ def attempt(job: Attempt) -> tuple[dict[str, Any], float]:
 
 
 def _outcomes(case: Case, site: int, designs: Array) -> list[float]:
-    """What the site measured, from the simulator's memory; NaN where it was absent."""
+    """The site's outcomes, from the simulator's cache; NaN where it was absent."""
     return [np.nan if np.isnan(x).any() else case.experiment(site, x) for x in designs]
 
 
@@ -173,7 +173,7 @@ def _case(setup: Setup, seed: int) -> Case:
 
 
 def optima(setup: str) -> tuple[float, ...]:
-    """The best outcome that each site could have; the simulator remembers."""
+    """The best possible outcome of each site, cached by the simulator."""
     return tuple(problem.optimum for problem in SETUPS[setup].problems())
 
 

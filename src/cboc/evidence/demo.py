@@ -30,7 +30,7 @@ DIMENSION = 4
 SITES = 6
 ROUNDS = 20
 GOAL = 0.8  # the Gap that counts as a good design
-REACH = 0.7  # the common optimum lies in the inner 70 % of the box, so that the sites' optima are inside too
+REACH = 0.7  # the common optimum lies in the inner 70 % of the box, to keep the sites' optima inside too
 SETTING = f"{SITES} sites, displaced Levy-{DIMENSION}"
 
 
@@ -72,18 +72,18 @@ def race(job: Race, report: Report) -> Array:  # (K, T + 1)
 
 
 def experiments(seeds: int) -> int:
-    """How many the demonstration takes."""
+    """The number of experiments in the demonstration."""
     return 2 * seeds * SITES * (5 * DIMENSION + ROUNDS)
 
 
 def race_all(seeds: int, on_trial: Callable[[], None] = lambda: None) -> tuple[Array, Array]:  # each (seeds, K, T + 1)
-    """Together, with the library's defaults, and alone."""
+    """The Gap curves of all seeds, together (with the library's defaults) and alone."""
     jobs = [Race(seed, rule) for seed in range(seeds) for rule in ("uniform", "identity")]
     curves = run_all(race, jobs, lambda *_: on_trial())
     return np.array(curves[::2]), np.array(curves[1::2])
 
 
-MEASURES: dict[str, Callable[[Array], Array]] = {  # of (seeds, K, T + 1), one number per seed
+MEASURES: dict[str, Callable[[Array], Array]] = {  # (seeds, K, T + 1) -> one number per seed
     "mean Gap after 25 % of the rounds": lambda curves: after(curves, 0.25).mean(axis=1),
     "mean Gap after 50 %": lambda curves: after(curves, 0.5).mean(axis=1),
     "mean Gap at the end": lambda curves: after(curves, 1.0).mean(axis=1),
@@ -96,7 +96,7 @@ MEASURES: dict[str, Callable[[Array], Array]] = {  # of (seeds, K, T + 1), one n
 
 
 def measures(together: Array, alone: Array) -> list[Row]:
-    """Means over seeds, and the paired difference with its standard error."""
+    """A table of means over seeds, and the paired difference with its standard error."""
     rows: list[Row] = []
     for name, measure in MEASURES.items():
         ours, theirs = measure(together), measure(alone)
@@ -109,7 +109,7 @@ def measures(together: Array, alone: Array) -> list[Row]:
 
 
 def finding(together: Array, alone: Array) -> str:
-    """What the data say, be it a gain, a loss or nothing."""
+    """One sentence on the result: a gain, a loss or neither."""
     pair = paired(area(together).mean(axis=1), area(alone).mean(axis=1))
     if len(together) < 2:
         return f"One seed, which says little: area under the curve {pair.difference:+.2f} together"

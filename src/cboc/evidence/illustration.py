@@ -34,7 +34,7 @@ class Illustration:
     designs: Mapping[str, Array]  # by method: (K, T, D), unit cube
 
     def arrival(self, method: str, site: int) -> int | None:
-        """The round, from 1 on, of the first design whose value is near the optimum; 0 if an initial one is."""
+        """The round, from 1 on, of the first design whose value is near the optimum; 0 if an initial design is near."""
         data = self.case.initial[site]
         is_near = self.share(site, np.vstack([data.X, self.designs[method][site]])) <= NEAR
         first = int(is_near.argmax())

@@ -1,6 +1,6 @@
 """One run of one method: a job for a worker, and the row it leaves.
 
-Everything in a row follows from the job alone, whoever runs it and when; what does not (the CPU time) is kept apart.
+Everything in a row follows from the job alone, whoever runs it and when; the CPU time, which does not, is kept apart.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from cboc.evidence.case import Case
 from cboc.evidence.methods.registry import method, surrogate
 from cboc.evidence.scenario import Kind, Scenario, Trouble
 
-DIGITS, CURVE_DIGITS = 6, 4  # of the numbers per site, and of those per round
-BEYOND = 1e9  # no Gap is so far below 0, no regret so far from it: more would only overflow in a mean
+DIGITS, CURVE_DIGITS = 6, 4  # of the numbers per site, and of the numbers per round
+BEYOND = 1e9  # no Gap is this far below 0 and no regret this far from it: more would only overflow in a mean
 
 
 @dataclass(frozen=True, order=True)
@@ -46,13 +46,13 @@ class Job:
 
     @property
     def size(self) -> int:
-        """Experiments: a rough measure of what it costs."""
+        """The number of experiments: a rough measure of the cost."""
         return self.scenario.sites * self.scenario.horizon
 
 
 def knows_trouble(name: str) -> bool:
-    """Whether a method can go on without a site or a result: those that run our own rounds."""
-    return bool(getattr(method(name), "knows_trouble", False))  # a method is any function
+    """Whether a method can continue without a site or a result, as the methods that run our own rounds can."""
+    return bool(getattr(method(name), "knows_trouble", False))  # a method may be any function
 
 
 def check_seed(seed: object) -> None:
@@ -61,7 +61,7 @@ def check_seed(seed: object) -> None:
 
 
 def scenario_of(row: dict[str, Any]) -> Scenario:
-    """The part of a row that says what was run."""
+    """Read the scenario from a row."""
     return Scenario(
         row["problem"],
         row["sites"],
@@ -74,7 +74,7 @@ def scenario_of(row: dict[str, Any]) -> Scenario:
 
 
 def numbers(values: object) -> tuple[float, ...]:
-    """A list of JSON as it is, if it holds numbers only: neither words nor true and false."""
+    """A JSON list as a tuple, if it holds only numbers: neither words nor true and false."""
     if not isinstance(values, list) or not all(type(value) in (int, float) for value in values):
         raise ValueError("no list of numbers")
     return tuple(values)
@@ -82,7 +82,7 @@ def numbers(values: object) -> tuple[float, ...]:
 
 @dataclass(frozen=True)
 class Row:
-    """What a job found: per site (K,), and the mean over sites after every round (T + 1,)."""
+    """The results of a job: per site (K,), and the mean over sites after every round (T + 1,)."""
 
     job: Job
     curve: tuple[float, ...]  # mean Gap
@@ -92,7 +92,7 @@ class Row:
     flat: int  # sites with nothing to find
 
     def __post_init__(self) -> None:
-        """A ValueError for what no run can have left."""
+        """Raise a ValueError for values that no run can produce."""
         sites, rounds = self.job.scenario.sites, self.job.scenario.horizon
         lengths = (len(self.curve), len(self.final), len(self.area), len(self.regret))
         if lengths != (rounds + 1, sites, sites, sites):
@@ -123,7 +123,7 @@ class Row:
 
 
 def work(job: Job) -> tuple[dict[str, Any], float]:
-    """The row as JSON, and the CPU seconds it took."""
+    """Run a job: its row as JSON, and the CPU seconds it took."""
     started = time.process_time()
     case = job.scenario.case(job.seed, surrogate(job.surrogate))
     designs = method(job.method)(case)
@@ -156,10 +156,10 @@ def measure(job: Job, case: Case, designs: Array) -> Row:
 
 
 def _gap(loss: Array, measured: Array, initial: int, way: float | None = None) -> Array:
-    """G(t) = 1 - loss(xᵗ) / loss(x⁰), xᵗ the design that has measured lowest by round t: the Gap of Sec. 5.
+    """G(t) = 1 - loss(xᵗ) / loss(x⁰), xᵗ the design with the lowest measurement by round t: the Gap of Sec. 5.
 
-    There measurements have no noise. With noise it is judged by the truth, and may fall; and since x⁰ may be near the
-    optimum without anybody knowing, `way` takes the place of loss(x⁰).
+    There measurements have no noise. With noise the Gap is computed from true values, and may fall; and since x⁰ may be
+    near the optimum without anybody knowing, `way` replaces loss(x⁰).
     """
     leads = np.array([int(np.argmin(measured[: n + 1])) for n in range(initial - 1, len(measured))])
     way = loss[leads[0]] if way is None else way

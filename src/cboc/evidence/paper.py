@@ -1,4 +1,4 @@
-"""The rows of the paper's Tables 1 to 4, and the numbers that stand there."""
+"""The rows of the paper's Tables 1 to 4, and their published numbers."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 from cboc.evidence.scenario import Kind, Scenario, Trouble
 
-Published = dict[str, tuple[float, float]]  # method -> mean final Gap, and what is in its brackets
+Published = dict[str, tuple[float, float]]  # method -> mean final Gap, and the number in brackets
 
 
 @dataclass(frozen=True)
 class PaperTable:
-    """One table of Sec. 5: what is in it, and what the paper reports."""
+    """One table of Sec. 5: its rows, and the numbers that the paper reports."""
 
     number: int
     title: str
@@ -88,12 +88,12 @@ FURTHER = [
     Scenario("styblinski-tang-4", 10, is_displaced=True),
     Scenario("michalewicz-5", 10, is_displaced=True),
 ]
-"""Rows that the paper does not have: sites with nothing in common, noise, and problems it did not look at."""
+"""Rows that the paper does not have: sites with nothing in common, noise, and other problems."""
 LIFE = [
     Scenario("levy-4", 10, Kind.OUTLIER, is_displaced=True),
     Scenario("levy-4", 10, Kind.GROUPS),
     *(Scenario("levy-4", 10, is_displaced=True, trouble=trouble) for trouble in Trouble),
 ]
-"""What happens to studies in real life, for the methods that can live with it."""
+"""Troubles of studies in real life, for the methods that can handle them."""
 SIZES = [Scenario("shekel-10", sites) for sites in (2, 3, 50)]
-"""Table 3 goes on: fewer and more sites than the paper has."""
+"""Table 3 continued: fewer and more sites than in the paper."""

@@ -1,8 +1,8 @@
 """A directory of results: a line of JSON for every run, written when it is done.
 
-results.jsonl   what was found: follows from the seeds alone, and is put into one order when a run is complete, so
-                that the same jobs give the same file byte for byte, whoever did them in whatever order
-costs.jsonl     CPU seconds of each, which do not
+results.jsonl   the results: they follow from the seeds alone and are sorted when a run is complete, so the same jobs
+                give the same file byte for byte, whoever ran them in whatever order
+costs.jsonl     the CPU seconds of each job, which are not reproducible
 edition.json    which edition of the benchmark wrote it
 """
 
@@ -25,7 +25,7 @@ COSTS, MARK = "costs.jsonl", "edition.json"
 
 
 def libraries() -> dict[str, str]:
-    """What the last digits of a result depend on, beside the code."""
+    """The libraries and the processor, on which the last digits of a result depend, besides the code."""
     return {"cboc": __version__, "numpy": version("numpy"), "scipy": version("scipy"), "processor": machine()}
 
 
@@ -44,7 +44,7 @@ class JobLike(Protocol):
 
 
 class RowLike(Protocol):
-    """What a job found."""
+    """The results of a job, to and from JSON."""
 
     @property
     def job(self) -> Any: ...
@@ -105,17 +105,18 @@ class Results(Generic[J, R]):
 
     @property
     def is_at_home(self) -> bool:
-        """Was it begun with the libraries that are here, on this kind of processor?"""
+        """Was the directory begun with the libraries installed here, on this kind of processor?"""
         mark = self.directory / MARK
         here = {"edition": EDITION, **libraries()}
         return not mark.exists() or json.loads(mark.read_text(encoding="utf-8")) == here
 
     def missing(self, jobs: Iterable[J]) -> list[J]:
+        """The jobs that have no row yet."""
         return [job for job in jobs if job not in self.rows]
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """The only writer of this directory meanwhile; at the end, in order."""
+        """Lock the directory for a single writer; sort its rows at the end."""
         self.directory.mkdir(parents=True, exist_ok=True)
         with only_writer(self.directory / COSTS):
             mark = self.directory / MARK
@@ -123,12 +124,12 @@ class Results(Generic[J, R]):
                 _write(mark, json.dumps({"edition": EDITION, **libraries()}) + "\n")
             for path in (self.path, self.directory / COSTS):
                 _cut_half_line(path)
-            self._read()  # what another process has added since
+            self._read()  # rows that another process has added since
             yield
             self._put_in_order()
 
     def add(self, job: J, row: dict[str, Any], cpu: float) -> None:
-        """On disk before anything else happens."""
+        """Add a row; it is on disk before anything else happens."""
         _append(self.directory / COSTS, {"job": job.name, "cpu": cpu})
         _append(self.path, row)
         self.rows[job] = self.kind.from_json(row)
@@ -155,7 +156,7 @@ def _check_directory(directory: Path) -> None:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """The number of a line, from 1, and what it says."""
+    """The lines of a file, each with its number, from 1, and its object."""
     for number, line in enumerate(_whole_lines(path), start=1):
         said = _said(line)
         if said is None:
@@ -164,7 +165,7 @@ def _lines(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def _costs(path: Path) -> dict[str, float]:
-    """CPU seconds by the name of a job. They are only for information: a line that says something else is left out."""
+    """CPU seconds by the name of a job. They are only for information, so unreadable lines are left out."""
     lines = [_said(line) or {} for line in _whole_lines(path)]
     return {
         line["job"]: line["cpu"]
@@ -174,13 +175,13 @@ def _costs(path: Path) -> dict[str, float]:
 
 
 def _whole_lines(path: Path) -> list[bytes]:
-    """A last line without its end was cut by a kill and is left out."""
+    """The whole lines of a file; a last line without its end was cut by a kill and is left out."""
     whole, _, _ = path.read_bytes().rpartition(b"\n") if path.exists() else (b"", b"", b"")
     return whole.split(b"\n") if whole else []
 
 
 def _said(line: bytes) -> dict[str, Any] | None:
-    """None if it is no JSON object."""
+    """The JSON object in a line, or None if the line is not one."""
     try:
         said = json.loads(line)
     except (ValueError, RecursionError):
@@ -201,7 +202,7 @@ def _line(content: dict[str, Any]) -> str:
 
 
 def _write(path: Path, text: str) -> None:
-    """All of it or nothing, whenever a kill comes."""
+    """Write all of the text or nothing, even if killed."""
     draft = path.with_suffix(".tmp")
     draft.write_text(text, encoding="utf-8")
     draft.replace(path)
@@ -213,7 +214,7 @@ def _append(path: Path, content: dict[str, Any]) -> None:
 
 
 def _cut_half_line(path: Path) -> None:
-    """What a kill in the middle of writing has left behind the last whole line."""
+    """Remove the half line that a kill during writing has left after the last whole line."""
     if path.exists():
         content = path.read_bytes()
         whole = content.rfind(b"\n") + 1

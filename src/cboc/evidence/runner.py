@@ -1,4 +1,4 @@
-"""Runs jobs, wherever, and keeps every row the moment it is there."""
+"""Runs jobs on any engine, and saves every row as soon as it is complete."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Work = Callable[[J], tuple[dict[str, Any], float]]  # a job -> its row as JSON, 
 def jobs_of(
     scenarios: Iterable[Scenario], methods: Iterable[str], surrogates: Iterable[str], seeds: Iterable[int]
 ) -> list[Job]:
-    """All combinations, seed by seed, so that an unfinished run has every method on the same seeds; big ones first."""
+    """All jobs, seed by seed, to give an unfinished run every method on the same seeds; big ones first."""
     scenarios, methods, surrogates = list(scenarios), list(methods), list(surrogates)
     every = [
         Job(scenario, surrogate, method, seed)
@@ -35,7 +35,7 @@ def run(
     engine: Engine,
     on_row: Callable[[J], None] = lambda _: None,
 ) -> list[R]:
-    """The rows of all jobs, running those that are not there yet."""
+    """Run the jobs that have no row yet, and return the rows of all."""
     if results.missing(jobs):
         with results.writing():
             for job, (row, cpu) in engine(work, results.missing(jobs)):

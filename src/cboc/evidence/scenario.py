@@ -21,7 +21,7 @@ from cboc.strategy.bayesian import Bayesian
 INITIAL = 5  # designs per dimension before the first round (Sec. 5)
 ROUNDS = 20  # rounds per dimension (Sec. 5)
 SAMPLE = 1024  # designs from which the spread of a problem is judged
-FAILING = 0.2  # of the experiments, in a scenario with failures
+FAILING = 0.2  # the share of failing experiments, in a scenario with failures
 MOST_SITES = 1000
 MOST_ROUNDS = 10_000
 
@@ -31,13 +31,13 @@ class Kind(StrEnum):
 
     SAME = "same"  # f_k = f
     SHIFTED = "shifted"  # f_k = a1 f(x + a3) + a2
-    UNRELATED = "unrelated"  # the same, with the optimum of every site at a random place of its own
-    OUTLIER = "outlier"  # shifted, but for the last site, whose optimum is at a random place
+    UNRELATED = "unrelated"  # shifted, with the optimum of every site at its own random place
+    OUTLIER = "outlier"  # shifted, except the last site, whose optimum is at a random place
     GROUPS = "groups"  # shifted, in two groups whose optima are at random places
 
 
 class Trouble(StrEnum):
-    """What happens to a study in real life. Half of the sites are those with odd numbers."""
+    """The troubles of a study in real life. Half of the sites means those with odd numbers."""
 
     LATE = "late"  # half of the sites join when half of the rounds are over
     LEAVING = "leaving"  # half of the sites leave then
@@ -56,7 +56,7 @@ VERSIONS: dict[Kind, Callable[[Problem, int, np.random.Generator], list[Problem]
 
 @lru_cache
 def _dimension(name: str) -> int:
-    """Long lists of jobs are sorted by it."""
+    """The dimension of a problem, cached because long lists of jobs are sorted by it."""
     return problem(name).space.dimension
 
 
@@ -67,7 +67,7 @@ class Scenario:
     problem: str
     sites: int
     kind: Kind = Kind.SHIFTED
-    is_displaced: bool = False  # the common optimum is moved to a random place: the centre of the box is no hint
+    is_displaced: bool = False  # the common optimum is moved to a random place: the centre of the box is not a hint
     noise: float = 0.0  # standard deviation, in units of the problem's own over the box
     rounds: int | None = None  # None: 20 per dimension
     trouble: Trouble | None = None
@@ -75,7 +75,7 @@ class Scenario:
     def __post_init__(self) -> None:
         if not isinstance(self.problem, str):
             raise CbocError(f"a problem has a name, such as levy-4; {self.problem!r} came.")
-        problem(self.problem)  # one sentence now if there is no such problem
+        problem(self.problem)  # fails now if there is no such problem
         if type(self.sites) is not int or not 1 <= self.sites <= MOST_SITES:
             raise CbocError(f"a scenario has 1 to {MOST_SITES} sites; {self.sites!r} came.")
         if not isinstance(self.is_displaced, bool):
@@ -112,7 +112,7 @@ class Scenario:
         return ROUNDS * _dimension(self.problem) if self.rounds is None else self.rounds
 
     def problems(self, seed: int) -> list[Problem]:
-        """Every site's version; the same for every method."""
+        """Every site's version of the problem, the same for every method."""
         rng = np.random.default_rng([seed, 0])
         common = problem(self.problem)
         if self.is_displaced:
@@ -125,14 +125,14 @@ class Scenario:
         return self.noise * float(site.values(X).std())
 
     def case(self, seed: int, strategy: Bayesian) -> Case:
-        """The sites with 5 D random designs each, measured."""
+        """The case of a seed: sites that have measured 5 D random designs each."""
         failing = FAILING if self.trouble == Trouble.FAILURES else 0.0
         initial = INITIAL * _dimension(self.problem)
         return begin(self.problems(seed), initial, self.horizon, seed, strategy, self._attendance, failing)
 
     @property
     def affected(self) -> Mask | None:
-        """(K,) the sites to which something happens that does not to the others; None: all are alike."""
+        """The sites (K,) that differ from the others, by a trouble or as outlier; None if all are alike."""
         sites = np.arange(self.sites)
         if self.trouble in (Trouble.LATE, Trouble.LEAVING, Trouble.BUDGETS):
             return sites % 2 == 1
@@ -140,7 +140,7 @@ class Scenario:
 
     @property
     def _attendance(self) -> Mask | None:
-        """(K, T) who is there in which round."""
+        """Which sites are present in which round, (K, T)."""
         here, who = np.ones((self.sites, self.horizon), dtype=bool), self.affected
         match self.trouble:
             case Trouble.LATE:

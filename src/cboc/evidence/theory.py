@@ -1,4 +1,4 @@
-"""Theorem 1 and its assumptions, looked at in runs: the same function at all sites, squared exponential kernel, EI.
+"""Theorem 1 and its assumptions, examined in runs: the same function at all sites, squared exponential kernel, EI.
 
     R(T)          = Σ_t f(x*) - f(x_new(t))                          cumulative regret, of a site
     bound(T)      ~ √(T (log T)^(D+4)) + Σ_t 1/(log(2 + t))^½        up to constants, with ε -> 0
@@ -75,7 +75,7 @@ class Inquiry:
 
 @dataclass(frozen=True)
 class Course:
-    """What an inquiry saw in every round, means over sites: (T,) each."""
+    """The measurements of an inquiry in every round, means over sites: (T,) each."""
 
     job: Inquiry
     regret: tuple[float, ...]  # f(x_new) - y*, over the distance between the first best and y*
@@ -83,7 +83,7 @@ class Course:
     blur: tuple[float, ...]  # |σ_k(x_k) - σ_k(x_k_new)|, standardised
 
     def __post_init__(self) -> None:
-        """A ValueError for what no run can have left."""
+        """Raise a ValueError for values that no run can produce."""
         curves = (self.regret, self.spread, self.blur)
         if any(len(curve) != self.job.scenario.horizon for curve in curves):
             raise ValueError(f"{self.job.name} has another number of rounds")
@@ -120,7 +120,7 @@ class Watched(Strategy):
 
 
 def inquire(job: Inquiry) -> tuple[dict[str, Any], float]:
-    """The course as JSON, and the CPU seconds it took."""
+    """Run an inquiry: its course as JSON, and the CPU seconds it took."""
     started = time.process_time()
     strategy = Bayesian(model=Model(kernel=squared_exponential))
     course = _run(job, job.scenario.case(job.seed, strategy))
@@ -161,7 +161,7 @@ def _run(job: Inquiry, case: Case) -> Course:
 
 
 def in_order(courses: Iterable[Course]) -> list[Course]:
-    """As the theory's command runs them: seed by seed, every scenario with every rule; then others, if any."""
+    """Courses in the order of the theory's command: seed by seed, every scenario with every rule; then others."""
     scenarios, rules = list(SCENARIOS), list(RULES)
 
     def place(course: Course) -> tuple[int, int, Scenario, int]:
@@ -198,13 +198,13 @@ def trend(curve: Array) -> float:
 
 
 def swell(curve: Array) -> float:
-    """The ratio of its largest quarter to its first."""
+    """The ratio of the largest quarter's mean to the first quarter's."""
     quarters = _quarters(curve)
     return max(quarters) / quarters[0]
 
 
 def _quarters(curve: Array) -> list[float]:
-    """Means over the quarters of the rounds; what is left over counts for none."""
+    """Means over the quarters of the rounds; leftover rounds are ignored."""
     scaled = curve * np.sqrt(np.log(2.0 + np.arange(1, len(curve) + 1)))
     quarter, rest = divmod(len(curve), 4)
     starts = [0, quarter, 2 * quarter, 3 * quarter + rest]

@@ -1,9 +1,8 @@
-"""Messages over HTTP: sent until somebody answers, and read with suspicion.
+"""Messages over HTTP: sent until the server answers; answers are read with suspicion.
 
-A client that hears no answer sends the message again, with pauses that grow, and gives up with `Unreachable` after a
-while. Behind an address that is mistyped, or behind a hotel's wireless network, there is a web server too; and a
-coordinator that somebody has broken into must not write to a site's terminal. So an answer that no coordinator would
-give is one sentence, and never gets further.
+A client that gets no answer sends the message again, with growing pauses, and gives up with `Unreachable` after a
+while. A mistyped address or a hotel's wireless network also leads to a web server, and a compromised coordinator must
+not write to a site's terminal. So an answer that no coordinator would give becomes one sentence, and goes no further.
 """
 
 from __future__ import annotations
@@ -29,17 +28,17 @@ except ImportError:
 
 TIMEOUT = 20.0  # seconds for one answer, at most
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 10.0  # seconds
-LARGEST = 32 * 2**20  # bytes of an answer: the agreement on a fixed matrix of 1,000 sites has 22 million
+LARGEST = 32 * 2**20  # bytes of an answer: an agreement with a fixed matrix of 1,000 sites has 22 million
 LONGEST = 500  # characters of a refusal that is shown
 LATER = "try again later."
-MOVED = (301, 302, 307, 308)  # answers of a proxy that sends everybody to another address
-BUSY = (429, 502, 503, 504)  # answers of a coordinator, or a proxy before it, that is not ready
-NO_TLS = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE")  # OpenSSL, of a server without HTTPS
+MOVED = (301, 302, 307, 308)  # answers of a proxy that redirects to another address
+BUSY = (429, 502, 503, 504)  # answers of a coordinator, or a proxy in front of it, that is not ready
+NO_TLS = ("WRONG_VERSION_NUMBER", "HTTP_REQUEST", "RECORD_LAYER_FAILURE")  # OpenSSL errors for a server without HTTPS
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came from an address."""
+    """The answer of a server."""
 
     url: str
     status: int
@@ -47,14 +46,14 @@ class Answer:
     date: str | None = None
 
     def read(self, form: Form) -> dict[str, Any]:
-        """The fields of a form, all of which fit."""
+        """The fields of the answer, after checking that each fits the form."""
         try:
             return read(form, self.content)
         except Misfit as misfit:
             raise strange(self.url, f"it answers {self.status}, but {misfit}") from None
 
     def refusal(self) -> dict[str, Any]:
-        """Why not; `error` is fit to be shown."""
+        """Why the server refused; `error` is safe to show."""
         if self.status < 400:
             raise strange(self.url, f"it answers {self.status}, which no coordinator does here")
         try:
@@ -68,7 +67,7 @@ class Answer:
         return said | {"error": shown(said["error"]) or "it gives no reason."}
 
     def time(self) -> float:
-        """When it was sent, in seconds since 1970."""
+        """When the answer was sent, in seconds since 1970."""
         try:
             return parsedate_to_datetime(self.date or "").timestamp()
         except (ValueError, TypeError, OverflowError, OSError):
@@ -77,14 +76,14 @@ class Answer:
 
 @dataclass
 class Client:
-    """The server at `url`, for whoever has this token."""
+    """A client of the server at `url`, with a token."""
 
     url: str
     token: str = field(repr=False)
     patience: float = 60.0  # seconds, after which a message is given up
-    certificate: str | None = None  # PEM text to trust beside nothing else; None: what this machine trusts
+    certificate: str | None = None  # PEM text, the only one to trust; None: what this machine trusts
     record: Callable[[str, str, str, bytes], None] | None = None  # called with every message before it leaves
-    on_retry: Callable[[str], None] | None = None  # called with the trouble, when a message has to be repeated
+    on_retry: Callable[[str], None] | None = None  # called with the reason when a message has to be repeated
 
     def __post_init__(self) -> None:
         try:
@@ -95,7 +94,7 @@ class Client:
             raise CbocError(f"a coordinator's address looks like https://host:8000; '{self.url}' does not.")
 
     def send(self, endpoint: Endpoint, body: dict[str, Any] | None = None, **path: object) -> Answer:
-        """The answer to a message, which is sent until there is one."""
+        """Send a message until it is answered, and return the answer."""
         until, pause = time.monotonic() + self.patience, FIRST_PAUSE
         method, address = endpoint.method, endpoint.at(**path)
         content = b"" if body is None else json.dumps(body).encode()
@@ -121,7 +120,7 @@ class Client:
             pause = min(2.0 * pause, LONGEST_PAUSE)
 
     def _request(self, method: str, path: str, content: bytes) -> Answer:
-        """Over a connection of its own: days may lie between two messages. What is too much or too slow is not read."""
+        """Send one request over a new connection, as days may lie between two; stop reading a long or slow answer."""
         headers = {"Authorization": f"Bearer {self.token}", "Accept-Encoding": "identity"}
         headers |= {"Content-Type": "application/json"} if content else {}
         until, said = time.monotonic() + self.patience, bytearray()
@@ -150,16 +149,16 @@ class Client:
 
     @property
     def _encrypted(self) -> str:
-        """This address by HTTPS."""
+        """This address with HTTPS."""
         return f"https:{self.url.partition(':')[2]}"
 
     def _look_for_encryption(self, answer: Answer) -> None:
-        """Raise where an address by HTTP is answered as those by HTTPS do."""
+        """Raise if the answer to an HTTP address shows that the server expects HTTPS."""
         if self._is_plain and (answer.status in MOVED or (answer.status == 400 and b"HTTPS" in answer.content)):
             raise strange(self.url, f"it answers {answer.status}, as if it spoke HTTPS: try {self._encrypted}")
 
     def _look_at_encryption(self, error: BaseException) -> None:
-        """Raise where another try cannot help."""
+        """Raise if the error shows an encryption problem that another try cannot solve."""
         cause: BaseException | None = error
         while cause is not None and not isinstance(cause, ssl.SSLError):
             cause = cause.__cause__ or cause.__context__
@@ -174,17 +173,17 @@ class Client:
 
 
 def strange(url: str, reason: str) -> CbocError:
-    """The one sentence for all that no coordinator says."""
+    """The error for any answer that no coordinator would give."""
     return CbocError(f"what answers at {url} is no coordinator ({reason}); is the address right?")
 
 
 def shown(text: str, longest: int = LONGEST) -> str:
-    """A text from elsewhere, fit for a terminal: one line, without control characters, not too long."""
+    """A foreign text made safe for a terminal: one line, without control characters, not too long."""
     letters = (letter for letter in text[: 10 * longest] if letter.isprintable() or letter.isspace())
     return " ".join("".join(letters).split())[:longest]
 
 
 @lru_cache(maxsize=8)
 def _trust_in(certificate: str | None) -> ssl.SSLContext:
-    """Read once by all sites of a process: to read what a machine trusts takes longer than a message."""
+    """The TLS context, cached for all sites of a process: loading it takes longer than sending a message."""
     return ssl.create_default_context(cadata=certificate)

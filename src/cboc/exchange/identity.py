@@ -1,4 +1,4 @@
-"""What a value is, in words that are the same in every process: how settings of one's own are told apart."""
+"""Texts that identify values, the same in every process: they tell users' own settings apart."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def identify(value: Any, depth: int = 0) -> str:
         return "{" + ", ".join(f"{inner(key)}: {inner(part)}" for key, part in value.items()) + "}"
     if isinstance(value, list | tuple):
         return f"{type(value).__name__}({', '.join(map(inner, value))})"
-    if isinstance(value, set | frozenset):  # in an order that is not the process's own
+    if isinstance(value, set | frozenset):  # sorted: the order of a set depends on the process
         return f"{type(value).__name__}({', '.join(sorted(map(inner, value)))})"
     if isinstance(value, type):
         return f"{value.__module__}.{value.__qualname__}"
@@ -48,7 +48,7 @@ def identify(value: Any, depth: int = 0) -> str:
 
 
 def _function(function: FunctionType, depth: int) -> str:
-    """One of a module is known by its name; a lambda, or one made in another function, by its code as well."""
+    """Identify a module's function by its name, and a lambda or a nested function by its code as well."""
     name = f"{function.__module__}.{function.__qualname__}"
     if "<" not in function.__qualname__:
         return name

@@ -1,6 +1,6 @@
-"""All that ever crosses a wire: a proposal goes out, a mix comes back. There is no field for an outcome.
+"""All that ever crosses a wire: a proposal goes out, a mix comes back. No field holds an outcome.
 
-A message checks itself when it is made; nobody has to check it again.
+A message checks itself when it is made, and needs no further check.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from cboc.consensus.matrix import quantise
 from cboc.errors import CbocError
 
 Point = tuple[float, ...]  # a design in the unit cube
-MOST_OTHERS = 32  # best designs that a site is told: more of them would say the same
+MOST_OTHERS = 32  # best designs sent to a site: more of them would add nothing
 MOST_TURNS = 1_000_000  # one a minute for two years
-TOLERANCE = 1e-6  # of the sum of weights
+TOLERANCE = 1e-6  # for the sum of weights
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """What a site would run by itself in one of its turns, x_k(t), and its best designs so far where these are shared.
+    """The design x_k(t) that a site would run by itself in one turn, and its best designs so far if they are shared.
 
-    Designs lie in the unit cube, on the grid of 2⁻³². One design and one best design are all that travels today; the
-    form has room for plates of them.
+    Designs lie in the unit cube, on the grid of 2⁻³². Today one design and one best design are sent; the form has
+    room for plates of designs.
     """
 
     site: str
@@ -48,21 +48,21 @@ class Proposal:
 
     @property
     def dimension(self) -> int:
-        """D."""
+        """The number of coordinates, D."""
         return len(self.X[0])
 
 
 @dataclass(frozen=True)
 class Mix:
-    """The answer to a proposal: where the consensus puts this site, x_k_new(t), and why."""
+    """The answer to a proposal: the design x_k_new(t) where the consensus puts this site, and why."""
 
     site: str
     turn: int
     X: tuple[Point, ...]  # (q, D)
     weights: tuple[float, ...]  # the site's row of W, in the order of study.sites
-    snapshot: int  # the state it was made from: in rounds, the round
+    snapshot: int  # the number of the state it was made from: the round
     leader: str | None = None
-    others: tuple[Point, ...] = ()  # the best designs of the others, in their order, where they are shared
+    others: tuple[Point, ...] = ()  # the best designs of the others, in the order of the study, if shared
 
     def __post_init__(self) -> None:
         for name, points in (("X", self.X), ("others", self.others)):
@@ -87,7 +87,7 @@ def _on_grid(site: str, name: str, points: Iterable[Iterable[float]]) -> tuple[P
 
 
 def _in_cube(site: str, name: str, points: Iterable[Iterable[float]]) -> list[list[float]]:
-    """The points, or one sentence about a coordinate that lies outside."""
+    """The points as lists; raises one sentence if a coordinate lies outside the cube."""
     found = [[float(value) for value in point] for point in points]
     for i, point in enumerate(found):
         for d, value in enumerate(point):

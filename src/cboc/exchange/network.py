@@ -1,6 +1,6 @@
-"""How a site reaches the others: the one seam that every transport fills.
+"""How a site reaches the others: the one interface that every transport implements.
 
-In one process it is a `Ledger`, between organisations a `Rest` to a coordinator.
+Within one process the network is a `Ledger`; between organisations it is a `Rest` to a coordinator.
 """
 
 from __future__ import annotations
@@ -14,31 +14,31 @@ from cboc.exchange.messages import Mix, Proposal
 
 @dataclass(frozen=True)
 class Standing:
-    """Where a study stands."""
+    """Where a study stands: the open round, the missing sites, the deadline."""
 
-    round: int  # that is open
-    missing: tuple[str, ...] = ()  # whom it waits for
+    round: int  # the open round
+    missing: tuple[str, ...] = ()  # the sites it waits for
     closes_at: float | None = None  # when it may close without them, in seconds since 1970
 
 
 class Network(Protocol):
-    """What a site may ask for. Every call may be repeated: the same message counts once."""
+    """What a site may ask of the others. Every call may be repeated: the same message counts once."""
 
     def submit(self, proposal: Proposal) -> None:
-        """Hand in a proposal. Raises `Waiting` while an earlier one of this site is still to be answered."""
+        """Hand in a proposal. Raises `Waiting` while an earlier one of this site is unanswered."""
 
     def mix(self, site: str, turn: int) -> Mix:
-        """The answer to a proposal. Raises `Waiting` until there is one, `NotSubmitted` if nobody has the proposal."""
+        """The answer to a proposal. Raises `Waiting` until it exists, `NotSubmitted` if the proposal is unknown."""
 
     def standing(self) -> Standing:
         """Where the study stands."""
 
     def leave(self, site: str) -> None:
-        """This site proposes no more; the others go on."""
+        """Withdraw this site: it makes no more proposals, and the others go on."""
 
 
 class Waiting(CbocError):
-    """There is no answer yet, because others have still to propose; ask again later."""
+    """There is no answer yet, because other sites have not proposed; ask again later."""
 
     def __init__(self, standing: Standing, sentence: str = "") -> None:
         self.standing = standing
@@ -51,8 +51,8 @@ class Conflict(CbocError):
 
 
 class NotSubmitted(CbocError):
-    """Nobody has a proposal of this site for this turn."""
+    """The network has no proposal of this site for this turn."""
 
 
 class Unreachable(CbocError):
-    """Nobody answers."""
+    """The network does not answer."""

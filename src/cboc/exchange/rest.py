@@ -14,12 +14,12 @@ from cboc.exchange.network import Conflict, NotSubmitted, Standing, Waiting
 from cboc.exchange.study import Study
 from cboc.exchange.study_diff import differences
 
-OPEN, DONE, KNOWN = 202, 204, 200  # there is no mix yet; there is nothing to say; here it is
+OPEN, DONE, KNOWN = 202, 204, 200  # no mix yet; done, with an empty answer; here is the answer
 LONGEST_DIFFERENCES = 5000  # characters
 
 
 class Refused(CbocError):
-    """A coordinator has answered, and said no."""
+    """The coordinator has refused a message."""
 
 
 @dataclass(frozen=True)
@@ -29,16 +29,16 @@ class Membership:
     agreement: dict[str, Any]
     digest: str
     site: str
-    turn: int | None = None  # after the latest that the coordinator has of the site
+    turn: int | None = None  # the one after the latest that the coordinator has from the site
 
 
 @dataclass
 class Rest:
-    """The coordinator that a client reaches, as a `Network`."""
+    """A `Network` through the coordinator that a client reaches."""
 
     client: Client
-    has_left: bool = False  # the coordinator knows that the site proposes no more: it is told once
-    on_leaving: Callable[[], None] | None = None  # called when it knows
+    has_left: bool = False  # the coordinator knows that the site has left: it is told once
+    on_leaving: Callable[[], None] | None = None  # called when the coordinator knows
 
     def submit(self, proposal: Proposal) -> None:
         answer = self.client.send(wire.SUBMIT, wire.proposal_body(proposal), turn=proposal.turn)
@@ -60,7 +60,7 @@ class Rest:
     def standing(self) -> Standing:
         return wire.read_standing(self._known(wire.STAND))
 
-    def leave(self, site: str) -> None:  # noqa: ARG002 - the token says who
+    def leave(self, site: str) -> None:  # noqa: ARG002 - the token identifies the site
         if self.has_left:
             return
         answer = self.client.send(wire.LEAVE)
@@ -71,10 +71,10 @@ class Rest:
             self.on_leaving()
 
     def join(self, code: str, expected: Study | None = None, site: str | None = None) -> Membership:
-        """Use an invitation: from now on the token speaks for its site. The same again is fine.
+        """Use an invitation: from now on the token speaks for its site. Repeating the call is fine.
 
-        Where the coordinator's study is not the expected one, the differences are raised and the invitation stays good;
-        likewise where it is for another site.
+        If the coordinator's study differs from the expected one, or the invitation is for another site, this raises an
+        error that says so, and the invitation stays valid.
         """
         digest = None if expected is None else expected.digest
         body = {"code": code, "token": self.client.token, "digest": digest, "site": site}
@@ -90,7 +90,7 @@ class Rest:
         return Membership(**self._known(wire.STUDY))
 
     def clock(self) -> float:
-        """What time it is at the coordinator, to the second."""
+        """The coordinator's time, to the second."""
         return self.client.send(wire.HEALTH).time()
 
     def _known(self, endpoint: wire.Endpoint) -> dict[str, Any]:
@@ -100,7 +100,7 @@ class Rest:
         return answer.read(endpoint.gives)
 
     def _refusal(self, answer: Answer) -> CbocError:
-        """What to raise."""
+        """The error to raise for a refusal."""
         said = answer.refusal()
         if said["reason"] == "waiting":
             if said["standing"] is None:
@@ -114,6 +114,6 @@ class Rest:
 
 
 def disagreement(expected: Study, agreement: dict[str, Any]) -> CbocError:
-    """The differences between the study that a site expects, here, and the coordinator's, there."""
+    """The error that lists how the expected study (here) differs from the coordinator's (there)."""
     lines = differences(expected.agreement(), agreement) or ["it looks the same, but is refused"]
     return Refused(f"the coordinator's study is not yours: {shown('; '.join(lines), LONGEST_DIFFERENCES)}.")

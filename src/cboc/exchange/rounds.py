@@ -1,6 +1,6 @@
-"""Rounds, and the pace of a study: from which proposals a turn is answered, and when.
+"""The pace of a study: which proposals answer a turn, and when.
 
-In rounds, the paper's pace, everybody waits: a turn is answered from the proposals of its round, when that closes.
+In rounds, the paper's pace, every site waits: a turn is answered from the proposals of its round when it closes.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from cboc.exchange.store import Store
 
 
 class Pace(ABC):
-    """When proposals are mixed, and which."""
+    """A pace decides when proposals are mixed, and which."""
 
     name: ClassVar[str]
 
     @abstractmethod
     def is_complete(self, expected: Set[str], present: Mapping[str, Proposal]) -> bool:
-        """Are those who are in enough to go on at once?"""
+        """Whether the proposals present are enough to go on at once."""
 
     @abstractmethod
     def proposals(self, store: Store, number: int) -> Mapping[str, Proposal]:
-        """What the answers of this number are made from, by site."""
+        """The proposals, by site, from which the answers of this number are made."""
 
 
 class Rounds(Pace):
-    """Everybody who is expected is waited for, and all are answered from the proposals of their round."""
+    """Wait for every expected site, and answer all from the proposals of their round."""
 
     name = "rounds"
 
@@ -44,7 +44,7 @@ PACES: dict[str, Pace] = {"rounds": Rounds()}
 
 
 def pace_of(name: object) -> Pace:
-    """A pace by its name."""
+    """The pace with this name."""
     if name not in PACES:
         raise CbocError(f"{name!r} is not a pace; {did_you_mean(str(name), PACES)}")
     return PACES[str(name)]

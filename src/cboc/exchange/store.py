@@ -11,7 +11,7 @@ from cboc.exchange.messages import Proposal
 
 @dataclass(frozen=True)
 class Entry:
-    """A proposal, and the round that it is in."""
+    """A proposal, and the round it belongs to."""
 
     round: int
     proposal: Proposal
@@ -19,7 +19,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Closure:
-    """A round has closed, with these sites in it."""
+    """The closing of a round, with the sites in it."""
 
     round: int
     present: tuple[str, ...]
@@ -34,13 +34,13 @@ class Store(Protocol):
 
     @property
     def opened_at(self) -> float | None:
-        """When the first proposal of the open round came in, in seconds since 1970; None: it has none."""
+        """When the first proposal of the open round arrived, in seconds since 1970; None if there is none yet."""
 
     def add(self, entry: Entry, opened_at: float | None = None) -> None:
         """Keep a proposal; `opened_at` is given with the first one of a round."""
 
     def proposals(self, round: int) -> Mapping[str, Proposal]:
-        """All of a round, by site."""
+        """All proposals of a round, by site."""
 
     def latest(self, site: str) -> Entry | None:
         """The last proposal of a site."""
@@ -49,7 +49,7 @@ class Store(Protocol):
         """The proposal of a site for one of its turns."""
 
     def close(self, closure: Closure) -> None:
-        """The open round is closed; the next one opens with its first proposal."""
+        """Close the open round; the next one opens with its first proposal."""
 
     def leave(self, site: str) -> None: ...
 

@@ -1,4 +1,4 @@
-"""What all parties agree on before the first round."""
+"""The study: what all parties agree on before the first round."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GRAPHS = {"complete": graphs.complete, "ring": graphs.ring, "star": graphs.star}
 
 
 def check_names(space: Space) -> None:
-    """Raise one sentence if a parameter has the name of something else in every result."""
+    """Raise one sentence if a parameter has a name that is reserved in every result."""
     for name in space.names:
         if name in COLUMNS:
             raise CbocError(f"a parameter may not be called '{name}', which is a column of every result; rename it.")
@@ -35,9 +35,9 @@ def check_names(space: Space) -> None:
 
 @dataclass(frozen=True)
 class Study:
-    """Several sites, one space, one rule.
+    """The agreement of several sites: one space, one rule, one horizon.
 
-    `horizon` is the number of rounds T; a site with a budget of its own goes by that. `rule` and `graph` are names or
+    `horizon` is the number of rounds T; a site with its own budget uses that instead. `rule` and `graph` are names or
     values: a rule is any function of a `Snapshot`, a graph any list of pairs of site names. With `shares_best` the
     sites tell each other their best design so far, never how good it is: the default, unless everybody works alone.
     `deadline` is in seconds from the first proposal of a round: when it has passed and `quorum` sites are in, the round
@@ -48,14 +48,14 @@ class Study:
     space: Space
     sites: tuple[str, ...]
     horizon: int
-    rule: Any = "uniform"  # a name, a function or a Rule; a Rule once it is here
+    rule: Any = "uniform"  # a name, a function or a Rule; converted to a Rule
     graph: str | Sequence[tuple[str, str]] = "complete"
     budgets: Mapping[str, int] = field(default_factory=dict)
     shares_best: bool | None = None
     quorum: int = 1
     name: str = "study"
     deadline: float | None = None
-    pace: Any = "rounds"  # a name or a Pace; a Pace once it is here
+    pace: Any = "rounds"  # a name or a Pace; converted to a Pace
     objectives: tuple[str, ...] = ("y",)
 
     def __post_init__(self) -> None:
@@ -134,7 +134,7 @@ class Study:
 
     @cached_property
     def links(self) -> Mask:
-        """(K, K) who may talk to whom."""
+        """Mask (K, K) of the pairs that may talk to each other."""
         if isinstance(self.graph, str):
             return GRAPHS[self.graph](len(self.sites))
         return graphs.from_edges(len(self.sites), [(self.index(a), self.index(b)) for a, b in self.graph])
@@ -146,15 +146,15 @@ class Study:
 
     @property
     def is_lonely(self) -> bool:
-        """Does nobody hear of anybody?"""
+        """Whether no site learns anything from another."""
         return len(self.sites) == 1 or not (self.rule.mixes or self.shares_best)
 
     def matrix(self, snapshot: Snapshot) -> Array:
-        """W by the rule, before rebalancing."""
+        """The rule's W, before rebalancing."""
         return checked(self.rule(snapshot), len(self.sites))
 
     def leader(self, snapshot: Snapshot) -> str | None:
-        """The site that leads, where the rule has a leader."""
+        """The name of the leading site; None if the rule has no leader."""
         leader = self.rule.leader(snapshot)
         return None if leader is None else self.sites[leader]
 
@@ -170,7 +170,7 @@ class Study:
             raise CbocError(f"the rule of study '{self.name}' asks for no rewards; site '{proposal.site}' sent one.")
 
     def check_mix(self, mix: Mix, designs: int = 1) -> None:
-        """Raise one sentence if an answer does not fit the agreement, and what was asked."""
+        """Raise one sentence if an answer does not fit the agreement and the request."""
         self._check_dimension(f"the network of site '{mix.site}' gave", len(mix.X[0]))
         if len(mix.X) != designs:
             raise CbocError(f"site '{mix.site}' asked about {designs} designs; its network gave {len(mix.X)}.")
@@ -192,16 +192,18 @@ class Study:
         return {site: k for k, site in enumerate(self.sites)}
 
     def index(self, site: str) -> int:
+        """The position of a site in the study; raises if the study does not have it."""
         if site not in self._numbers:
             raise CbocError(f"'{site}' is no site of study '{self.name}'; {did_you_mean(site, self.sites)}")
         return self._numbers[site]
 
     def budget(self, site: str) -> int:
+        """The number of turns T_k that a site has."""
         return self.budgets.get(site, self.horizon)
 
     @cached_property
     def all_budgets(self) -> Array:
-        """T_k, (K,)."""
+        """The budgets T_k of all sites, (K,)."""
         return np.array([self.budget(site) for site in self.sites], dtype=float)
 
     def agreement(self) -> dict[str, Any]:
@@ -223,12 +225,12 @@ class Study:
 
     @classmethod
     def from_agreement(cls, agreement: Mapping[str, Any]) -> Study:
-        """The study that parties agreed on; a rule that is somebody's own function does not come back."""
+        """The study of an agreement; a user's own function as a rule cannot be restored."""
         return cls(**{**agreement, "space": Space.from_dict(agreement["space"])})
 
     @property
     def canonical(self) -> str:
-        """The agreement as JSON, always in the same bytes. The parameters' order counts: it is that of coordinates."""
+        """The agreement as JSON, always the same bytes. Parameters keep their order, which is that of coordinates."""
         return json.dumps(self.agreement(), ensure_ascii=True)
 
     @property

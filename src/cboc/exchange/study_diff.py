@@ -1,4 +1,4 @@
-"""Where two agreements differ, in words: what a site is told whose study is not the coordinator's."""
+"""The differences between two agreements in words, for a site whose study is not the coordinator's."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ ABSENT = object()
 
 
 def differences(here: Mapping[str, Any], there: Mapping[str, Any]) -> list[str]:
-    """A line for every difference between two agreements, `Study.agreement`; none if they are the same."""
-    apart = _apart(here) | _apart(there)  # who changes the horizon has changed one thing, not one for every site
+    """One line for each difference between two agreements (`Study.agreement`); empty if they are equal."""
+    apart = _apart(here) | _apart(there)  # a changed horizon is one difference, not one per site
     return _differences(_with_budgets(here, apart), _with_budgets(there, apart))
 
 
 def _apart(agreement: Mapping[str, Any]) -> set[str]:
-    """The sites whose budget is another than the horizon."""
+    """The sites whose budget differs from the horizon."""
     budgets = agreement.get("budgets")
     if not isinstance(budgets, Mapping):
         return set()

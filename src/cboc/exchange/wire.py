@@ -1,7 +1,7 @@
-"""Every message between a site and a coordinator, written down once: client, server, audit and pages read it here.
+"""Every message between a site and a coordinator, defined once for client, server, audit and pages.
 
-No field is for an outcome, and none takes free text. Whoever reads a message refuses what does not fit its form,
-before anything is made of it.
+No field holds an outcome or free text. The reader of a message refuses anything that does not fit its form, before
+using it.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from cboc.exchange.messages import MOST_OTHERS, MOST_TURNS, Mix, Proposal
 from cboc.exchange.network import Standing
 
 VERSION = "v2"
-MOST_COORDINATES, MOST_DESIGNS = 1000, 1000  # of a design; of a message
+MOST_COORDINATES, MOST_DESIGNS = 1000, 1000  # per design; per message
 LONGEST_NAME, LONGEST_SECRET, LONGEST_TEXT = 100, 200, 5000  # characters
-DEEPEST = 16  # lists and objects within each other, in an agreement
-MOST = 1e308  # of any number
-SIGNS = "^[!-~]+$"  # of a secret, which a header has to hold
-LATEST = 253_402_000_000.0  # seconds since 1970, in December 9999: a calendar has no more
-REASONS = ("waiting", "conflict", "not submitted")  # of a refusal that a site can act on
+DEEPEST = 16  # nested lists and objects in an agreement
+MOST = 1e308  # the largest number allowed
+SIGNS = "^[!-~]+$"  # characters of a secret, which must fit into a header
+LATEST = 253_402_000_000.0  # seconds since 1970, in December 9999, where calendars end
+REASONS = ("waiting", "conflict", "not submitted")  # for a refusal that a site can act on
 
 
 @dataclass(frozen=True)
 class Kind:
-    """What a field may hold: a test, the same in words, and as a JSON schema."""
+    """What a field may hold, as a test, in words, and as a JSON schema."""
 
     fits: Callable[[Any], bool]
     words: str
@@ -37,7 +37,7 @@ class Kind:
 
     @property
     def optional(self) -> Kind:
-        """This kind, or null, or left out."""
+        """This kind, but it may also be null or left out."""
         schema = {"anyOf": [self.schema, {"type": "null"}]}
         return Kind(lambda value: value is None or self.fits(value), f"{self.words} or null", schema, False)
 
@@ -46,7 +46,7 @@ Form = Mapping[str, Kind]
 
 
 def _misfit(form: Form, said: Mapping[str, Any]) -> str:
-    """What is wrong with the first field that does not fit; empty if all do."""
+    """What is wrong with the first field that does not fit; empty if all fit."""
     for name, kind in form.items():
         if name not in said and kind.is_needed:
             return f"{name} is missing"
@@ -85,7 +85,7 @@ def _text(longest: int, words: str, is_good: Callable[[str], bool], **more: str)
 
 
 def _is_unicode(text: str) -> bool:
-    """Not so where JSON escapes one half of a character: that cannot be written as bytes."""
+    """Whether a text can be encoded; not so if JSON escapes one half of a surrogate pair."""
     return not any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
@@ -141,7 +141,7 @@ REFUSAL: Form = {
 
 @dataclass(frozen=True)
 class Endpoint:
-    """One message: where it goes, what it says, what comes back, and what it is for, in words."""
+    """One kind of message: its path, its fields, its answer, and its purpose in words."""
 
     method: str
     path: str
@@ -154,7 +154,7 @@ class Endpoint:
         return self.path.format(**values)
 
     def explain(self, method: str, path: str) -> str | None:
-        """What a message was for; None if it is not this one."""
+        """The purpose of a message; None if the message is of another kind."""
         pattern = re.sub(r"\{(\w+)\}", r"(?P<\1>\\d+)", self.path)
         match = re.fullmatch(pattern, path) if method == self.method else None
         return None if match is None else self.words.format(**match.groupdict())
@@ -169,11 +169,11 @@ LEAVE = Endpoint("POST", f"/{VERSION}/leave", "left the study")
 HEALTH = Endpoint("GET", "/healthz", "asked what time it is")
 ENDPOINTS = (JOIN, STUDY, SUBMIT, MIX, STAND, LEAVE, HEALTH)
 DESIGNS = {"X": "proposed design", "bests": "best design so far"}  # the fields that hold designs, in words
-SECRETS = ("code", "token")  # the fields by which somebody could speak for the site
+SECRETS = ("code", "token")  # the fields that would let anybody act as the site
 
 
 def explain(method: str, path: str) -> str:
-    """What a message was for, in words; of one that is not ours, its address."""
+    """The purpose of a message in words, or its address if it is not one of ours."""
     found = (endpoint.explain(method, path) for endpoint in ENDPOINTS)
     return next((words for words in found if words is not None), f"{method} {path}")
 
@@ -183,7 +183,7 @@ class Misfit(CbocError):
 
 
 def read(form: Form, content: bytes, *, is_exact: bool = False) -> dict[str, Any]:
-    """The fields of a message, all of which fit; an exact one has no others."""
+    """Read the fields of a message, and check that all fit; with `is_exact` there may be no others."""
     try:
         said = json.loads(content, parse_constant=_refuse)
     except (ValueError, RecursionError):
@@ -202,32 +202,32 @@ def _refuse(constant: str) -> None:
 
 
 def proposal_body(proposal: Proposal) -> dict[str, Any]:
-    """A proposal without what the token and the path say."""
+    """The body of a proposal, without what the token and the path say."""
     body = {"X": proposal.X, "bests": proposal.bests or None, "reward": proposal.reward}
     return {name: value for name, value in body.items() if value is not None}
 
 
 def read_proposal(site: str, turn: int, said: Mapping[str, Any]) -> Proposal:
-    """A proposal from its body."""
+    """Read a proposal from its body."""
     return Proposal(site, turn, said["X"], said["bests"] or (), said["reward"])
 
 
 def mix_body(mix: Mix) -> dict[str, Any]:
-    """A mix without what the site knows."""
+    """The body of a mix, without what the site already knows."""
     return {name: getattr(mix, name) for name in MIXED}
 
 
 def read_mix(site: str, turn: int, said: Mapping[str, Any]) -> Mix:
-    """A mix from its body."""
+    """Read a mix from its body."""
     weights = tuple(map(float, said["weights"]))
     return Mix(site, turn, said["X"], weights, said["snapshot"], said["leader"], said["others"])
 
 
 def standing_body(standing: Standing) -> dict[str, Any]:
-    """A standing as plain data."""
+    """The body of a standing, as plain data."""
     return {name: getattr(standing, name) for name in STANDING}
 
 
 def read_standing(said: Mapping[str, Any]) -> Standing:
-    """A standing from its body."""
+    """Read a standing from its body."""
     return Standing(said["round"], tuple(said["missing"]), said.get("closes_at"))

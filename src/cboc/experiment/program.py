@@ -1,9 +1,9 @@
-"""A program of one's own as an experiment: any executable that takes a design and leaves a number.
+"""A program as an experiment: any executable that takes a design and leaves a number.
 
 reactor = Program(["./reactor.awk", "{input}", "{output}"], template=Path("plant-a.deck"), timeout=30.0)
 reactor({"inflow": 80.0, "coolant": 312.0})  # 13.264031
 
-Nothing but the design goes in, and every run starts in an empty directory, so that one which was interrupted can be
+The program gets nothing but the design, and every run starts in an empty directory, so an interrupted run can be
 repeated.
 """
 
@@ -29,40 +29,40 @@ from cboc.experiment.readout import Readout
 from cboc.experiment.template import fill, names_in
 from cboc.processes import group
 
-PLACES = ("input", "output", "folder")  # fields of a command that are no parameters
+PLACES = ("input", "output", "folder")  # fields of a command that are not parameters
 STDOUT, STDERR = "stdout", "stderr"  # files of a run's directory
-MOST_BYTES = 2**24  # of what a program leaves, from its end
-MOST_WORDS = 200  # characters of what a program says before it fails
+MOST_BYTES = 2**24  # read from the end of a program's output
+MOST_WORDS = 200  # characters quoted from a program that failed
 
 
 @dataclass(frozen=True)
 class Program:
     """design -> number, by a program that is started for every design.
 
-    `command` is a list, which no shell reads. Its fields `{input}` and `{output}` are the names of two files in the
+    `command` is a list; no shell reads it. Its fields `{input}` and `{output}` are the names of two files in the
     run's directory, `{folder}` is the folder, and `{inflow}` the value of the parameter inflow. An executable with a
-    slash starts from the folder, too.
+    slash is relative to the folder, too.
 
-    The input file is the `template`, a text or the path of one from the folder, with parameters as fields; without one
-    it is the design as JSON. The number is in the output file where one is named, otherwise on standard output: the
-    group of the last match of `pattern`, or at a `key` of JSON ("a.b" is b inside a), or the last number of all.
+    The input file is the `template` (a text, or a path relative to the folder) with parameters as fields; without a
+    template it is the design as JSON. The number is read from the output file if one is named, otherwise from standard
+    output: the group of the last match of `pattern`, or at a `key` of JSON ("a.b" is b inside a), or the last number.
 
-    A run fails by an exit code other than 0, after `timeout` seconds, or without a finite number. After `retries` more
-    attempts that is an `ExperimentFailed`, which names a directory below `work` where all that the last one left is
-    kept.
+    A run fails by an exit code other than 0, after `timeout` seconds, or without a finite number. If `retries` more
+    attempts fail too, `ExperimentFailed` is raised; it names a directory below `work` that keeps all files of the last
+    attempt.
     """
 
     command: Sequence[str]
-    timeout: float | None  # seconds; None: it may take for ever
+    timeout: float | None  # seconds; None: no limit
     template: str | Path | None = None
-    input: str | None = None  # a file name of one's own
-    output: str | None = None  # likewise
+    input: str | None = None  # a file name, if the program needs a certain one
+    output: str | None = None  # a file name, if the program needs a certain one
     pattern: str | None = None
     key: str | None = None
     retries: int = 0
-    folder: str | Path = ""  # the current one
-    work: str | Path = "work"  # from the folder
-    environment: Mapping[str, str] = field(default_factory=dict)  # beside what this process has
+    folder: str | Path = ""  # the current directory
+    work: str | Path = "work"  # relative to the folder
+    environment: Mapping[str, str] = field(default_factory=dict)  # in addition to this process's own
 
     def __post_init__(self) -> None:
         is_list = isinstance(self.command, Sequence) and not isinstance(self.command, str)
@@ -106,7 +106,7 @@ class Program:
     # ------------------------------------------------------------------------------------------------- does it fit?
 
     def check(self, parameters: Iterable[str]) -> None:
-        """Whether it can be run on this machine, with designs of these parameters."""
+        """Check that it can be run on this machine, with designs of these parameters."""
         names = tuple(parameters)
         for name in names:
             if name in PLACES:
@@ -124,7 +124,7 @@ class Program:
         _ = self._executable
 
     def to_row(self) -> dict[str, Any]:
-        """All that its number depends on, as plain data."""
+        """Return everything that its number depends on, as plain data."""
         names = ("command", "input", "output", "pattern", "key", "environment")
         template = None if self.template is None else self._template
         return {name: getattr(self, name) for name in names} | {"template": template}
@@ -150,7 +150,7 @@ class Program:
             return self.template
         path = Path(self.folder, self.template or "")
         try:
-            return path.read_bytes().decode()  # with its own line ends
+            return path.read_bytes().decode()  # keeps its line ends
         except OSError as error:
             raise CbocError(f"cannot read {path}: {error.strerror}.") from None
         except UnicodeDecodeError:
@@ -158,7 +158,7 @@ class Program:
 
     @property
     def _input(self) -> str | None:
-        """None: the command says it all."""
+        """The name of the input file; None if the command says it all."""
         is_wanted = self.template is not None or self._has("input")
         return self.input or ("input" if is_wanted else None)
 
@@ -172,7 +172,7 @@ class Program:
     # ------------------------------------------------------------------------------------------------ one experiment
 
     def __call__(self, design: Mapping[str, Any]) -> float:
-        """The number, by the first attempt that gives one."""
+        """Return the number from the first attempt that gives one."""
         self.check(design)
         command, text = self._command(design), self._text(design)
         kept = Path(self.work, f"failed-{self._digest(design)}")
@@ -198,7 +198,7 @@ class Program:
         return hashlib.sha256(json.dumps(known).encode()).hexdigest()[:8]
 
     def _attempt(self, command: Sequence[str], text: str, kept: Path) -> float:
-        """In an empty directory, which is kept if it fails, in the place of an earlier failure of the same."""
+        """Run once in an empty directory, which is kept after a failure, replacing an earlier failure of the same."""
         kept.parent.mkdir(parents=True, exist_ok=True)
         directory = Path(tempfile.mkdtemp(prefix=".run-", dir=kept.parent))
         try:
@@ -208,14 +208,14 @@ class Program:
             return self._number(directory)
         except ExperimentFailed:
             shutil.rmtree(kept, ignore_errors=True)
-            with suppress(OSError):  # another process has just kept the same
+            with suppress(OSError):  # another process has just kept the same failure
                 directory.rename(kept)
             raise
         finally:
             shutil.rmtree(directory, ignore_errors=True)
 
     def _run(self, command: Sequence[str], directory: Path) -> None:
-        """What it says goes to files, so that a child which lives on with a pipe keeps nobody waiting."""
+        """Run the command with its output in files, because a surviving child with a pipe would keep us waiting."""
         environment = {**os.environ, **self.environment}
         with (directory / STDOUT).open("wb") as said, (directory / STDERR).open("wb") as complained:
             try:
@@ -242,7 +242,7 @@ class Program:
 
 
 def _is_a(kind: Any, value: object) -> bool:
-    """True and False are whole numbers to Python, and to nobody else."""
+    """Is the value of this kind? True and False count as whole numbers for Python, but not here."""
     return isinstance(value, kind) and not isinstance(value, bool)
 
 
@@ -252,7 +252,7 @@ def _write(path: Path, text: str) -> None:
 
 
 def _end_of(path: Path) -> str:
-    """As much as a number may be looked for in, from the beginning of a line; nothing where there is no such file."""
+    """Read the end of a file, from the beginning of a line and up to MOST_BYTES; empty if there is no such file."""
     if not path.is_file():
         return ""
     with path.open("rb") as file:
@@ -265,7 +265,7 @@ def _end_of(path: Path) -> str:
 
 
 def _last_words(directory: Path) -> str:
-    """The last line of what it complained about, or of what it said otherwise."""
+    """The last line on standard error or, if there is none, on standard output."""
     spoken = (_end_of(directory / name) for name in (STDOUT, STDERR))
     words = [line.strip() for text in spoken for line in text.splitlines() if line.strip()]
     return f", saying '{words[-1][:MOST_WORDS]}'" if words else ""

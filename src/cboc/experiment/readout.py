@@ -1,4 +1,4 @@
-"""The number in what a program left: at a key of JSON, by a regular expression, or the last one of all."""
+"""Read the number in a program's output: at a key of JSON, by a regular expression, or the last number."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from cboc.errors import CbocError
 from cboc.experiment.experiment import ExperimentFailed
 
 NUMBER = re.compile(r"(?i)[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[ed][-+]?\d+)?|nan|inf(?:inity)?)")
-# What begins like a number, with all that hangs on it: 0.83, but also 13.2mol, 13,264, 1.5-103 and 12:30.
+# Text that begins like a number, with all that is attached: 0.83, but also 13.2mol, 13,264, 1.5-103 and 12:30.
 FIGURE = re.compile(r"(?i)(?<![\w.])[-+]?(?:\.?\d(?:[\w.+-]|[,:/](?=\d))*|(?:nan|inf(?:inity)?)(?!\w))")
 
 
 @dataclass(frozen=True)
 class Readout:
-    """text -> number, or `ExperimentFailed`. Of several matches the last one counts: a solver converges to its end."""
+    """text -> number, or `ExperimentFailed`. The last of several matches counts: a solver converges towards its end."""
 
     pattern: str | None = None  # with one group
     key: str | None = None  # "a.b" is b inside a
@@ -55,7 +55,7 @@ class Readout:
         return _number(last[0][1] or "")
 
     def _last(self, text: str) -> float:
-        """Refuse a text in which more than one number could be meant."""
+        """Return the last number; refuse a text in which more than one number could be meant."""
         for line in reversed(text.splitlines()):
             if figures := FIGURE.findall(line):
                 return _number(figures[-1].rstrip("."))

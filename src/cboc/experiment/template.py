@@ -18,7 +18,7 @@ FIELD = re.compile(
 
 
 def names_in(text: str, known: Collection[str]) -> set[str]:
-    """The fields of a text; each has to be a known one."""
+    """Return the fields of a text; each has to be a known one."""
     names = {match["name"] for match in FIELD.finditer(text) if match["name"]}
     for name in sorted(names):
         if name not in known:
@@ -30,7 +30,7 @@ def names_in(text: str, known: Collection[str]) -> set[str]:
 
 
 def fill(text: str, values: Mapping[str, Any]) -> str:
-    """The text with values for its fields; numbers with all their digits, unless a format says otherwise."""
+    """Fill the fields of a text with values; numbers keep all their digits, unless a format says otherwise."""
 
     def value(match: re.Match[str]) -> str:
         if match["text"]:

@@ -4,7 +4,7 @@ progress.py  the Gap, or the best outcome so far, against rounds
 paths.py     where the sites went, on the contours of their functions  (Fig. 5)
 matrix.py    W(t)
 moves.py     proposed, mixed, executed
-gain.py      what each site has from working together
+gain.py      what each site gains by working together
 terrain.py   the ground that designs are drawn on
 style.py     what they have in common
 """

@@ -1,4 +1,4 @@
-"""What each site has from working together: its Gap together minus its Gap alone, half way and at the end."""
+"""What each site gains by working together: its Gap together minus its Gap alone, half way and at the end."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PANELS = {"after half of the rounds": 0.5, "at the end": 1.0}
-SMALLEST = 0.01  # what is shown to either side at least: less is rounding
+SMALLEST = 0.01  # the axis shows at least this much to either side: less is rounding
 
 
 def gain(together: Sequence[History], alone: Sequence[History], optima: Mapping[str, float] | None = None) -> Figure:
-    """Bars from zero, the largest gain on top; the best that anybody found stands for an unknown optimum."""
+    """Bars from zero, the largest gain on top; the best outcome found replaces an unknown optimum."""
     targets = optima or best_found([*together, *alone])
     ours, theirs = gap_curves(together, targets), gap_curves(alone, targets)
     gains = [after(ours, share) - after(theirs, share) for share in PANELS.values()]  # each (seeds, K)

@@ -1,4 +1,4 @@
-"""W(t): who listens to whom, and how that goes over into everybody on their own."""
+"""W(t): who listens to whom, and how the sites become independent."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def matrices(history: History) -> Array:
 
 
 def matrix(history: History) -> Figure:
-    """A strip of heat maps for some rounds; below, the weight on the own proposal and on the others' against rounds."""
+    """A strip of heat maps for some rounds; below, the weights on own and others' proposals against rounds."""
     W = matrices(history)
     rounds = np.unique(np.linspace(0, len(W) - 1, MAPS).round().astype(int))
     fig = style.blank(4.6)
@@ -68,7 +68,7 @@ def _scale(bar: Colorbar) -> None:
 
 
 def _name_sites(ax: Axes, sites: tuple[str, ...]) -> None:
-    """Names at the rows of the first map, as long as they are legible."""
+    """Write the names of the sites at the rows of the first map, if they are legible."""
     if len(sites) <= 8:
         ax.set_yticks(range(len(sites)), sites)
 

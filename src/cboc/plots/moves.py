@@ -24,7 +24,7 @@ HOLLOW: dict[str, Any] = FULL | {"facecolors": "white", "edgecolors": ALONE, "li
 
 
 def moves(history: History, site: str | None = None) -> Figure:
-    """An arrow per round in a space of two parameters, else its length per round; of one site, or of all."""
+    """An arrow per round in a space of two parameters, else its length per round, for one site or for all."""
     sites = history.study.sites if site is None else (site,)
     is_plane = terrain.is_plane(history.study.space)
     fig, axes = style.panels(
@@ -75,7 +75,7 @@ def _lengths(ax: Axes, history: History, trials: list[Trial]) -> None:
 
 
 def _legend(fig: Figure) -> None:
-    """What was run is the dot: full at the mixed design, empty at the own one."""
+    """Explain the dots: they are the designs that were run, full if mixed, empty if the site's own."""
     followed = {"color": TOGETHER, "marker": "o", "linewidth": 0.9, "label": "mixed design, followed"}
     declined = {"color": ALONE, "marker": "o", "linewidth": 0.9, "label": "own design run"}
     style.legend(fig, [followed, declined | {"markerfacecolor": "white", "linestyle": ":"}])

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 
 LABELS = 7  # iteration indices beside each path
 LABEL = np.array([0.05, 0.04])  # from a point to the middle of its index, in shares of the map
-CLEAR = 0.08  # what an index needs for itself
-SIZES = {ALONE: 34, TOGETHER: 18}  # so that of two equal designs both are seen
+CLEAR = 0.08  # the free space that an index needs
+SIZES = {ALONE: 34, TOGETHER: 18}  # different, to show both of two equal designs
 
 
 def paths(together: History, alone: History | None = None, problems: Mapping[str, Problem] | None = None) -> Figure:
-    """Maps of two-parameter spaces; of others, each parameter against rounds."""
+    """A map per site for spaces of two parameters; for other spaces, each parameter against rounds."""
     groups = [(history, colour) for history, colour in ((alone, ALONE), (together, TOGETHER)) if history is not None]
     if terrain.is_plane(together.study.space):
         return _maps(groups, problems or {})
@@ -34,7 +34,7 @@ def paths(together: History, alone: History | None = None, problems: Mapping[str
 
 
 def ran(history: History, site: str | None = None) -> list[Trial]:
-    """The trials that were run in a turn, of the site or of all."""
+    """The trials that were run in a turn, by one site or by all."""
     trials = history.trials if site is None else history.of(site)
     return [t for t in trials if t.turn is not None and t.status in (Status.COMPLETE, Status.FAILED)]
 
@@ -77,7 +77,7 @@ def _path(ax: Axes, history: History, site: str, colour: str, dots: Array, taken
 
 
 def _dots(ax: Axes, points: Array, trials: Sequence[Trial], colour: str, **look: Any) -> None:
-    """Where experiments were run; hollow those that failed."""
+    """Draw a dot where an experiment was run, hollow if it failed."""
     has_failed = np.array([trial.status == Status.FAILED for trial in trials], dtype=bool)
     ax.scatter(*points[~has_failed].T, color=colour, linewidths=0, **look)
     if has_failed.any():
@@ -139,7 +139,7 @@ def _strips(groups: Sequence[tuple[History, str]]) -> Figure:
 
 
 def _level(history: History, trial: Trial, name: str) -> float:
-    """The parameter's value; of a choice, the number of its option."""
+    """The parameter's value; for a choice, the number of its option."""
     value = trial.design(history.study.space)[name]
     parameter = history.study.space.parameters[name]
     return float(parameter.options.index(value)) if isinstance(parameter, Choice) else float(value)

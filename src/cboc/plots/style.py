@@ -1,6 +1,6 @@
-"""One look for all pictures: together in a strong colour, alone in grey, labels at the lines, nothing that is not data.
+"""One look for all pictures: together in a strong colour, alone in grey, labels at the lines, nothing but data.
 
-matplotlib is imported when a picture is made, so that the library does without it.
+matplotlib is imported only when a picture is made, so the library works without it.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ ALONE = "#6F6F6F"
 INK = "#222222"
 FAINT = "#DDDDDD"
 
-WIDTH = 9.0  # inches: what a README shows
+WIDTH = 9.0  # inches: the width of a README
 SMALL = 8.5  # points: ticks and notes
 NORMAL = 9.5
-NOTHING = {"label": " ", "linestyle": "none"}  # in a legend, a place that is left free
+NOTHING = {"label": " ", "linestyle": "none"}  # an empty place in a legend
 
 
 class Curve(NamedTuple):
@@ -86,12 +86,12 @@ def quiet(ax: Axes) -> None:
 
 
 def title(ax: Axes, text: str) -> None:
-    """Left-aligned, over one panel."""
+    """Write a left-aligned title over one panel."""
     ax.set_title(text, loc="left", fontsize=NORMAL, color=INK)
 
 
 def headline(fig: Figure, text: str) -> None:
-    """What the picture says, over all panels."""
+    """Write the message of the picture over all panels."""
     fig.suptitle(text, x=0.012, ha="left", fontsize=NORMAL + 1.5, fontweight="bold", color=INK)
 
 
@@ -109,7 +109,7 @@ def whole_rounds(ax: Axes, last: int) -> None:
 
 
 def draw_curves(ax: Axes, curves: Sequence[Curve]) -> None:
-    """Lines with bands; the name of each stands at its end."""
+    """Draw lines with bands, the name of each at its end."""
     for curve in curves:
         rounds = np.arange(len(curve.mean))
         ax.fill_between(rounds, curve.low, curve.high, color=curve.colour, alpha=0.16, linewidth=0)
@@ -124,12 +124,12 @@ def draw_curves(ax: Axes, curves: Sequence[Curve]) -> None:
 
 
 def marker(curve: Array) -> str | None:
-    """A dot for a curve of a single point, of which no line can be seen."""
+    """A dot for a curve of a single point, whose line would be invisible."""
     return "o" if len(curve) == 1 else None
 
 
 def label_ends(ax: Axes, curves: Sequence[Curve], apart: float = 0.075) -> None:
-    """Each curve's name right of its last point, never closer to each other than this share of the height."""
+    """Write each curve's name right of its last point, with names at least this share of the height apart."""
     from matplotlib.transforms import blended_transform_factory
 
     low, high = ax.get_ylim()
@@ -152,7 +152,7 @@ def label_ends(ax: Axes, curves: Sequence[Curve], apart: float = 0.075) -> None:
 
 
 def spread(positions: Iterable[float], apart: float) -> list[float]:
-    """Rising positions in [0, 1], pushed up in order until they are `apart`; those that leave at the top come back."""
+    """Rising positions in [0, 1], pushed up in order until they are `apart`, then down from the top if needed."""
     moved = list(positions)
     for k in range(1, len(moved)):
         moved[k] = max(moved[k], moved[k - 1] + apart)
@@ -164,7 +164,7 @@ def spread(positions: Iterable[float], apart: float) -> list[float]:
 
 
 def legend(fig: Figure, *lines: Sequence[dict[str, Any]]) -> None:
-    """Lines of marks and names over the panels; an entry is what makes a Line2D."""
+    """Lines of marks and names over the panels; an entry holds the arguments of a Line2D."""
     from matplotlib.lines import Line2D
 
     columns = list(zip_longest(*lines, fillvalue=NOTHING))  # matplotlib fills one column after the other
@@ -185,5 +185,5 @@ def mean_and_band(values: Array, label: str, colour: str) -> Curve:
 
 
 def band_name(seeds: int) -> str:
-    """What the band of `mean_and_band` is."""
+    """The name of the band that `mean_and_band` draws."""
     return f"band: standard error over {seeds} seeds" if seeds > 1 else "band: quartiles over sites"

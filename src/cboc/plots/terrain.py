@@ -20,15 +20,15 @@ LEVELS = 12
 
 
 def is_plane(space: Space) -> bool:
-    """Two numbers, which a map can show?"""
+    """Does the space have exactly two numbers, which a map can show?"""
     return len(space.names) == 2 and not space.blocks
 
 
 def draw_plane(ax: Axes, space: Space) -> None:
-    """Natural units on both axes, logarithmic where the parameter is."""
+    """Set both axes to natural units, logarithmic where the parameter is."""
     for axis, name in zip("xy", space.names, strict=True):
         parameter = space.parameters[name]
-        assert not isinstance(parameter, Choice)  # is_plane
+        assert not isinstance(parameter, Choice)  # by is_plane
         getattr(ax, f"set_{axis}scale")("log" if parameter.log else "linear")
         getattr(ax, f"set_{axis}lim")(parameter.low, parameter.high)
         getattr(ax, f"set_{axis}label")(label(space, name), fontsize=style.SMALL, color=style.INK)
@@ -39,7 +39,7 @@ def draw_plane(ax: Axes, space: Space) -> None:
 
 
 def draw_contours(ax: Axes, problem: Problem) -> None:
-    """Levels at equal shares of the area, the best white; a cross marks the best point of the grid."""
+    """Draw levels at equal shares of the area, the best white; a cross marks the best point of the grid."""
     u = np.linspace(0.0, 1.0, FINENESS)
     X = np.stack(np.meshgrid(u, u), axis=-1).reshape(-1, 2)
     values, natural = problem.values(X), problem.space.array_from_unit(X)
@@ -47,7 +47,7 @@ def draw_contours(ax: Axes, problem: Problem) -> None:
     levels = np.unique(np.quantile(cost, np.linspace(0.0, 1.0, LEVELS)))
     shape = (FINENESS, FINENESS)
     x, y = (column.reshape(shape) for column in natural.T)
-    if len(levels) > 1:  # a function that is flat in the box has none
+    if len(levels) > 1:  # a function that is flat in the box has no levels
         ax.contourf(x, y, cost.reshape(shape), levels=levels, colors=_shades(len(levels) - 1))
     best = natural[int(np.argmin(cost))]
     ax.plot(*best, marker="x", color=style.INK, markersize=8, markeredgewidth=1.8, linestyle="none", zorder=6)

@@ -1,7 +1,7 @@
 """Test functions that are not in the paper: natural units in, values out, all to be minimised.
 
-As in the Virtual Library of Simulation Experiments (Surjanovic and Bingham, 2013). Each takes X of shape (n, D) and
-returns (n,).
+They follow the Virtual Library of Simulation Experiments (Surjanovic and Bingham, 2013). Each takes X of shape (n, D)
+and returns (n,).
 """
 
 from __future__ import annotations
@@ -34,6 +34,6 @@ def michalewicz(X: Array) -> Array:
 
 
 def michalewicz_terms(X: Array) -> Array:  # (n, D)
-    """What every dimension contributes on its own."""
+    """The contribution of each dimension to the Michalewicz function."""
     d = np.arange(1, X.shape[1] + 1)
     return -np.sin(X) * np.sin(d * X**2 / np.pi) ** (2 * STEEPNESS)

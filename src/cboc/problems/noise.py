@@ -15,8 +15,8 @@ from cboc.errors import CbocError
 class Noise:
     """ε ~ N(0, sd²), a function of the seed, the problem's name and the design alone.
 
-    A run that is resumed or in another order measures the same. So does a site that repeats a design: to average noise
-    out, a method has to move.
+    A run that is resumed or in another order measures the same values. A site that repeats a design gets the same
+    value again: to average noise out, a method has to move.
     """
 
     sd: float

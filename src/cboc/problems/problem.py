@@ -19,7 +19,7 @@ from cboc.problems.search import lowest, sample
 from cboc.problems.version import Function, Version
 from cboc.space.space import Space
 
-FLAT = 1e-6  # of the depth of the common problem
+FLAT = 1e-6  # share of the depth of the common problem
 
 Point = tuple[float, ...]
 
@@ -35,7 +35,7 @@ class Problem:
     known_optimum: float | None = None  # y*, the best value inside the box
     # (m, d), natural units: where f as published has its optimum; they move along with f, perhaps out of the box
     optimisers: Array = field(default_factory=lambda: np.empty((0, 0)), compare=False, repr=False)
-    is_global: bool = False  # is there nothing better outside the box as published, so that y* moves along, too?
+    is_global: bool = False  # is nothing better outside the published box? then y* moves along, too
     heterogeneity: Heterogeneity = field(default_factory=Heterogeneity)
     noise: Noise | None = None
 
@@ -56,12 +56,12 @@ class Problem:
         return exact if self.noise is None else exact + self.noise(self.name, x)
 
     def values(self, X: Array) -> Array:
-        """At designs of the unit cube (n, D), without noise."""
+        """Values at designs of the unit cube (n, D), without noise."""
         return self.function(self.space.array_from_unit(X))
 
     @cached_property
     def optimum(self) -> float:
-        """y*, the best value inside the box: known, or found by a search (grids and constraints are not looked at)."""
+        """y*, the best value inside the box: known, or found by a search (which ignores grids and constraints)."""
         if self.known_optimum is not None:
             return self.known_optimum
         version = Version.of(self.function)
@@ -73,12 +73,12 @@ class Problem:
 
     @cached_property
     def depth(self) -> float:
-        """What there is to find: |median - y*|, the median over a Sobol' sample of the box."""
+        """|median - y*|, how much there is to find; the median is over a Sobol' sample of the box."""
         return abs(float(np.median(self.function(sample(*self.box)))) - self.optimum)
 
     @cached_property
     def is_flat(self) -> bool:
-        """Nothing to find? The depth is at most a1 · 1e-6 of the depth of f itself in the same box."""
+        """Is there nothing to find? True if the depth is at most a1 · 1e-6 of the depth of f itself in the same box."""
         version = Version.of(self.function)
         common = replace(
             self, function=version.common, known_optimum=None, optimisers=self.optimisers + np.array(version.shift)
@@ -87,7 +87,7 @@ class Problem:
 
     @cached_property
     def box(self) -> tuple[Array, Array]:  # (d,) each
-        """Its lowest and its highest corner, in natural units."""
+        """The lowest and the highest corner of the box, in natural units."""
         low, high = self.space.array_from_unit(np.repeat([[0.0], [1.0]], self.space.dimension, axis=1))
         return low, high
 

@@ -2,7 +2,7 @@
 
     look    at a Sobol' sample, and at the hints moved into the box
     climb   down from the hints and from the best of the sample, all at once, as the utilities climb up
-    sweep   from the best ends one coordinate after the other over a grid: all there is to do if f is separable
+    sweep   from the best ends one coordinate after the other over a grid: this suffices if f is separable
     polish  the best ends and what the sweeps have found, to a tight tolerance
 
 `tests/problems/test_problem.py` compares it with differential evolution and L-BFGS-B from many starts.
@@ -19,7 +19,7 @@ from cboc.space.sobol import sobol
 from cboc.utility.utility import Custom
 
 SAMPLES = 4096
-CLIMBED = 128  # with 24, one of 842 optima of the evidence was missed
+CLIMBED = 128  # with 24, one of the 842 optima of the evidence was missed
 SWEPT = 2
 POLISHED = 3
 GRID = np.linspace(0.0, 1.0, 1025)
@@ -33,7 +33,7 @@ def sample(low: Array, high: Array) -> Array:  # (SAMPLES, D)
 def lowest(function: Function, low: Array, high: Array, hints: Array) -> float:
     """min f(x) over low <= x <= high, (D,) each; hints (m, D) are places near which it may be, inside or not."""
 
-    def f(U: Array) -> Array:  # of points in the unit cube
+    def f(U: Array) -> Array:  # at points of the unit cube
         return function(_in_box(U, low, high))
 
     near = ((hints.reshape(-1, len(low)) - low) / (high - low)).clip(0.0, 1.0)
@@ -56,7 +56,7 @@ def _in_box(U: Array, low: Array, high: Array) -> Array:
 
 
 def _swept(f: Function, U: Array) -> Array:  # (m, D)
-    """Every coordinate in turn to the best place of a grid, or where it is."""
+    """Move every coordinate in turn to the best place of a grid, or leave it where it is."""
     m, D = U.shape
     for d in range(D):
         lines = np.repeat(U[:, None], len(GRID) + 1, axis=1)  # (m, G + 1, D)

@@ -1,4 +1,4 @@
-"""The problems of K sites, made of one: related, unrelated, in groups, or the same."""
+"""The problems of K sites, made from one: related, unrelated, in groups, or the same."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def sites_of(common: Problem, sites: int, rng: np.random.Generator) -> list[Prob
 
 
 def displaced(problem: Problem, rng: np.random.Generator) -> Problem:
-    """f(x + d), the first optimiser anywhere in the inner 80 % of the box: the centre is no hint any more."""
+    """f(x + d), with the first optimiser at a random place in the inner 80 % of the box, so the centre is no hint."""
     if len(problem.optimisers) == 0:
         raise CbocError(f"to displace '{problem.name}' one of its optimisers must be known; give it optimisers=.")
     low, high = problem.box
@@ -37,7 +37,7 @@ def unrelated(problem: Problem, sites: int, rng: np.random.Generator) -> list[Pr
 
 
 def with_outlier(problem: Problem, sites: int, rng: np.random.Generator) -> list[Problem]:
-    """Related problems, but for the last, whose optimum is anywhere."""
+    """Related problems, except the last, whose optimum is at a random place."""
     return _numbered([*sites_of(problem, sites - 1, rng), *unrelated(problem, 1, rng)])
 
 
@@ -48,7 +48,7 @@ def two_groups(problem: Problem, sites: int, rng: np.random.Generator) -> list[P
 
 
 def same(problem: Problem, sites: int) -> list[Problem]:
-    """The homogeneous case, a1 = 1 and a2 = a3 = 0; if the problem is noisy, every site has noise of its own."""
+    """The homogeneous case, a1 = 1 and a2 = a3 = 0; if the problem is noisy, every site has its own noise."""
     return _numbered([problem] * sites)
 
 

@@ -11,7 +11,7 @@ from cboc.errors import CbocError, did_you_mean
 from cboc.problems import functions, more_functions
 from cboc.problems.heterogeneity import Heterogeneity
 from cboc.problems.problem import Problem
-from cboc.problems.sites import sites_of as sites_of  # by its old address
+from cboc.problems.sites import sites_of as sites_of  # its old import path
 from cboc.space.space import Space
 
 
@@ -164,7 +164,7 @@ def michalewicz(dimension: int = 4) -> Problem:
 
 @lru_cache
 def _michalewicz_optimiser(dimension: int) -> Array:  # (1, D)
-    """Every dimension on its own: the best of a grid finer than the valleys, then of finer ones around it."""
+    """The optimiser, one dimension at a time: the best of a grid finer than the valleys, then of finer grids."""
     best, grid = np.full((1, dimension), np.pi / 2), np.linspace(-1.0, 1.0, 400 * dimension + 1)[:, None]
     for reach in np.pi / 2 * np.array([1.0, 1e-2, 1e-4, 1e-6, 1e-8]):
         X = best + reach * grid
@@ -172,7 +172,7 @@ def _michalewicz_optimiser(dimension: int) -> Array:  # (1, D)
     return best
 
 
-MOST = 100  # dimensions of a family
+MOST = 100  # most dimensions of a family
 SINGLES = {"branin": branin, "shekel-10": shekel, "hartmann-6": hartmann}
 FAMILIES = {
     "levy": levy,
@@ -185,7 +185,7 @@ FAMILIES = {
 
 
 def problem(name: str) -> Problem:
-    """'branin', 'shekel-10', 'hartmann-6', or a family with its dimension, such as 'levy-4' and 'styblinski-tang-2'."""
+    """The problem of a name: 'branin', 'shekel-10', 'hartmann-6', or a family with its dimension, such as 'levy-4'."""
     if name in SINGLES:
         return SINGLES[name]()
     family, _, dimension = name.rpartition("-")

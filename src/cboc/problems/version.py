@@ -31,6 +31,6 @@ class Version:
         return function if isinstance(function, Version) else Version(function)
 
     def again(self, scale: float, offset: float, shift: ArrayLike) -> Version:
-        """A version of the version, a1' (a1 f(x + a3' + a3) + a2) + a2', is a version of f."""
+        """A version of this version, a1' (a1 f(x + a3' + a3) + a2) + a2', as a version of f."""
         total = np.atleast_1d(np.add(self.shift, shift))
         return Version(self.common, scale * self.scale, scale * self.offset + offset, tuple(total.tolist()))

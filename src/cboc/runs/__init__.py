@@ -5,6 +5,6 @@ history.py      what happened, a row for every trial
 metrics.py      how well a search went: Gap, area, lead
 run.py          the directory of a run
 repetitions.py  a study file, together and alone, on several seeds
-compare.py      what each site has from working together
+compare.py      what each site gains by working together
 workers.py      many simulations at once, a process for each core
 """

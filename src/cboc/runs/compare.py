@@ -1,4 +1,4 @@
-"""What each site of a run has from working together."""
+"""What each site of a run gains by working together."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Row = Mapping[str, Any]
 
 
 def results(run: Run) -> list[Row]:
-    """What each site has from working together; or only what it found, if nobody worked alone."""
+    """What each site gains by working together; only what it found, if the run has nobody working alone."""
     together, alone = run.histories(TOGETHER), run.histories(ALONE)
     if not together:
         raise CbocError(f"{run.directory} holds no results yet; cboc simulate with --resume continues it.")
@@ -25,7 +25,7 @@ def results(run: Run) -> list[Row]:
 
 
 def compare(together: Sequence[History], alone: Sequence[History]) -> list[Row]:
-    """Means over seeds. A gain is positive where together is better; rounds are those to reach alone's final best."""
+    """Means over seeds. A gain is positive if together is better; rounds are those until alone's final best."""
     ours, theirs = _scores(together), _scores(alone)
     length = min(ours.shape[-1], theirs.shape[-1])
     ours, theirs = ours[..., :length], theirs[..., :length]
@@ -54,12 +54,12 @@ def _found(histories: Sequence[History]) -> list[Row]:
 
 
 def _scores(histories: Sequence[History]) -> Array:
-    """The best so far, (seeds, K, T + 1), the more the better."""
+    """The best so far, (seeds, K, T + 1); larger is better."""
     signs = np.array([histories[0].directions[site].sign for site in histories[0].study.sites])
     return signs[:, None] * best_curves(histories)
 
 
 def _median(rounds: Array) -> float | None:
-    """Over seeds; None if half of them never got there."""
+    """The median over seeds; None if half of them never got there."""
     middle = float(np.median(np.where(np.isnan(rounds), np.inf, rounds)))
     return middle if np.isfinite(middle) else None

@@ -1,6 +1,6 @@
-"""How well a search went: the Gap of Sec. 5, and what is read off its curve.
+"""How well a search went: the Gap of Sec. 5, and summaries of its curve.
 
-A curve holds a value after the initial trials and after each round, (..., T + 1); several sites and seeds go in front.
+A curve holds a value after the initial trials and after each round, (..., T + 1); axes for sites and seeds come first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ EXACT = 1e-12  # relative: two values this close are the same
 
 
 def gap(best: ArrayLike, start: ArrayLike, optimum: ArrayLike) -> Array:
-    """G(t) = |y*(0) - y*(t)| / |y*(0) - y*|: 0 at the start, 1 at the optimum; 1 throughout if it started there."""
+    """G(t) = |y*(0) - y*(t)| / |y*(0) - y*|: 0 at the start, 1 at the optimum; always 1 if it started there."""
     best = np.asarray(best, dtype=float)
     start, optimum = np.asarray(start, dtype=float)[..., None], np.asarray(optimum, dtype=float)[..., None]
     distance = np.abs(start - optimum)
@@ -27,26 +27,26 @@ def gap(best: ArrayLike, start: ArrayLike, optimum: ArrayLike) -> Array:
 
 
 def area(curve: ArrayLike) -> Array:
-    """The mean over the rounds 1 .. T: how good the search was all along."""
+    """The mean of a curve over the rounds 1 .. T: how good the search was all along."""
     mean: Array = np.asarray(curve, dtype=float)[..., 1:].mean(axis=-1)
     return mean
 
 
 def after(curve: ArrayLike, share: float) -> Array:
-    """The value when this share of the rounds is done; 1 is the end."""
+    """The value of a curve when this share of the rounds is done; 1 is the end."""
     curve = np.asarray(curve, dtype=float)
     value: Array = curve[..., round(share * (curve.shape[-1] - 1))]
     return value
 
 
 def rounds_to(curve: ArrayLike, level: ArrayLike) -> Array:
-    """The first round in which a rising curve is at the level; NaN if it never gets there."""
+    """The first round in which a rising curve reaches the level; NaN if it never does."""
     is_reached = np.asarray(curve, dtype=float) >= np.asarray(level, dtype=float)[..., None]
     return np.where(is_reached.any(axis=-1), is_reached.argmax(axis=-1), np.nan)
 
 
 def lead(curve: ArrayLike, other: ArrayLike) -> tuple[Array, Array]:
-    """The rounds that a rising curve, and the other one itself, need to get where the other ends."""
+    """The rounds that a rising curve, and the other curve itself, need to reach the other's final value."""
     end = np.asarray(other, dtype=float)[..., -1]
     return rounds_to(curve, end), rounds_to(other, end)
 
@@ -66,11 +66,12 @@ class Paired:
 
     @property
     def interval(self) -> tuple[float, float]:
+        """The 95 % confidence interval."""
         return self.difference - self.margin, self.difference + self.margin
 
 
 def paired(one: ArrayLike, other: ArrayLike) -> Paired:
-    """One minus the other, seed by seed."""
+    """The mean difference, one minus the other, paired seed by seed."""
     differences = np.asarray(one, dtype=float) - np.asarray(other, dtype=float)
     return Paired(float(differences.mean()), float(standard_error(differences)), len(differences))
 
@@ -103,7 +104,7 @@ def _student(count: int) -> float:
 
 
 def best_curves(histories: Sequence[History]) -> Array:
-    """The best outcome so far, (seeds, K, rounds + 1), as far as all histories go.
+    """The best outcome so far, (seeds, K, rounds + 1), for the rounds that all histories have.
 
     A site that has finished before the others keeps its best.
     """
@@ -123,7 +124,7 @@ def gap_curves(histories: Sequence[History], optima: Mapping[str, float]) -> Arr
 
 
 def best_found(histories: Sequence[History]) -> dict[str, float]:
-    """The best outcome of each site in any of the histories: what to measure against where the optimum is unknown."""
+    """The best outcome of each site in any of the histories: the reference where the optimum is unknown."""
     found = best_curves(histories)[..., -1]
     signs = {site: histories[0].directions[site].sign for site in histories[0].study.sites}
     return {

@@ -43,7 +43,7 @@ def default_directory(file: StudyFile) -> Path:
 
 
 def repetitions(file: StudyFile, run: Run, *, seeds: int, with_alone: bool) -> list[Repetition]:
-    """One for every seed, counted from the file's, and way of working."""
+    """One repetition for every way of working and every seed, counted from the file's seed."""
     ways = (TOGETHER, ALONE) if with_alone else (TOGETHER,)
     return [
         Repetition(file.path, how, seed, run.journal(how, seed))
@@ -53,14 +53,14 @@ def repetitions(file: StudyFile, run: Run, *, seeds: int, with_alone: bool) -> l
 
 
 def experiments(file: StudyFile) -> int:
-    """How many one repetition takes, unless a site stops before its time."""
+    """The number of experiments in one repetition, unless a site stops early."""
     initial = 5 * len(file.study.space.names) if file.initial is None else file.initial
     earlier = {site: len(data) for site, data in file.data.items()}
     return sum(max(0, initial - earlier.get(site, 0)) + file.study.budget(site) for site in file.study.sites)
 
 
 def repeat(jobs: Sequence[Repetition], on_trial: Callable[[Repetition, Trial], None] = lambda *_: None) -> None:
-    """Run what is not yet in the journals, a process for each core."""
+    """Run all trials that are not yet in the journals, with a process for each core."""
     try:
         run_all(_simulate, jobs, on_trial)
     except BrokenProcessPool:

@@ -31,18 +31,18 @@ from cboc.studyfile import StudyFile
 from cboc.studyfile.sources import Formula
 
 RECORD = "run.json"
-FORMAT = 2  # of a record; those of version 0.1.0 have none
+FORMAT = 2  # of a record; records of version 0.1.0 do not name a format
 TOGETHER, ALONE = "together", "alone"
 
 
 @dataclass(frozen=True)
 class Run:
-    """A directory with a record."""
+    """The directory of a run, with its record and journals."""
 
     directory: Path
 
     def journal(self, how: str, seed: int) -> Path:
-        """Where the trials of one simulation are."""
+        """The path of one simulation's journal."""
         return self.directory / f"{how}-{seed}.jsonl"
 
     @cached_property
@@ -64,12 +64,12 @@ class Run:
         return record
 
     def seeds(self, how: str) -> list[int]:
-        """The seeds that were begun."""
+        """The seeds that were begun, for one way of working."""
         begun = [path for path in _journals(self.directory) if path.stat().st_size > 0]
         return sorted(int(path.stem.removeprefix(f"{how}-")) for path in begun if path.name.startswith(f"{how}-"))
 
     def history(self, how: str, seed: int) -> History:
-        """One simulation, as far as it has come."""
+        """The history of one simulation so far."""
         path = self.journal(how, seed)
         header, trials, _ = read_journal(path)
         with _undamaged(path):
@@ -81,12 +81,12 @@ class Run:
 
     @property
     def emptiness(self) -> CbocError:
-        """What to say where it has no trials: that it is no run, or has not come that far."""
+        """The error for a directory without trials: it is not a run, or has no trials yet."""
         _ = self.record
         return CbocError(f"{self.directory} holds no trials yet; cboc simulate with --resume continues it.")
 
     def histories(self, how: str) -> list[History]:
-        """All seeds of one way of working; of both ways only those that both have, so that they compare."""
+        """The histories of one way of working; if the run has both ways, only the seeds that both have."""
         others = self.seeds(ALONE if how == TOGETHER else TOGETHER)
         return [self.history(how, seed) for seed in self.seeds(how) if not others or seed in others]
 
@@ -115,7 +115,7 @@ class Run:
 
     @cached_property
     def problems(self) -> dict[str, Problem]:
-        """The test problems, of the sites that have one."""
+        """The test problems of the sites that have one."""
         record, space = self.record, self.study.space
         with _undamaged(self.directory / RECORD):
             found = {
@@ -139,7 +139,7 @@ class Run:
         )
 
     def noiseless(self, history: History) -> History:
-        """Every outcome replaced by what the test problem says without its noise: what Gaps are about."""
+        """The history with every outcome replaced by the test problem's value without noise, as Gaps require."""
         return replace(history, trials=tuple(self._noiseless(trial) for trial in history.trials))
 
     def _noiseless(self, trial: Trial) -> Trial:
@@ -155,7 +155,7 @@ def _optimum(job: tuple[Path, str], _: Report) -> float:
 
 
 def record_of(file: StudyFile) -> dict[str, Any]:
-    """All that the outcome of a run depends on, but the seeds, as plain data."""
+    """Everything except the seeds that the outcome of a run depends on, as plain data."""
     return {
         "format": FORMAT,
         "study": file.study.agreement(),
@@ -198,7 +198,7 @@ def begin(directory: Path, file: StudyFile, *, is_resumed: bool, is_fresh: bool)
 
 
 def _journals(directory: Path) -> list[Path]:
-    """The files that are ours; somebody's notes may lie beside them."""
+    """The journals in a directory, which may also hold other files."""
     ours = re.compile(rf"({TOGETHER}|{ALONE})-(0|[1-9][0-9]*)\.jsonl")
     return [path for path in directory.glob("*.jsonl") if ours.fullmatch(path.name) and path.is_file()]
 
@@ -231,7 +231,7 @@ def _check_same(run: Run, record: dict[str, Any]) -> None:
 
 @contextmanager
 def _undamaged(path: Path) -> Iterator[None]:
-    """What this program wrote, it can read; so a value that is missing or of another kind is damage."""
+    """Report missing values and values of another kind as damage, since this program can read what it wrote."""
     try:
         yield
     except (CbocError, KeyError, TypeError, AttributeError, ValueError):

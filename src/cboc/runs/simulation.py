@@ -57,7 +57,7 @@ def simulate(
         )
 
     for name in study.sites:
-        site(name, None)  # a setting that is refused begins no journal
+        site(name, None)  # refuse bad settings before a journal is begun
     header = {
         "study": study.agreement(),
         "directions": directions,
@@ -79,7 +79,7 @@ def simulate(
 def _check(
     study: Study, experiments: Mapping[str, object], directions: Mapping[str, str], data: Mapping[str, object]
 ) -> None:
-    """Every site has an experiment and a direction, and nothing is given for a site that is not there."""
+    """Check that every site has an experiment and a direction, and that nothing is given for an unknown site."""
     for name in (*experiments, *directions, *data):
         study.index(name)
     for name in study.sites:
@@ -90,7 +90,7 @@ def _check(
 
 
 def _run(sites: list[Site], experiments: Mapping[str, Experiment], on_trial: Callable[[Trial], None] | None) -> None:
-    """Each pass: everybody proposes, then everybody whose round has closed runs what was agreed."""
+    """In each pass all sites propose, then every site whose round has closed runs the agreed design."""
     while active := [site for site in sites if not site.is_finished]:
         think(active)
         for site in active:
@@ -104,7 +104,7 @@ def _run(sites: list[Site], experiments: Mapping[str, Experiment], on_trial: Cal
 
 
 def run_trial(site: Site, trial: Trial, experiment: Experiment) -> Trial:
-    """The trial with its outcome, or failed."""
+    """Run the experiment of a trial; the trial with its outcome, or marked as failed."""
     try:
         outcome = experiment(trial.design(site.space))
     except ExperimentFailed as failure:
@@ -113,7 +113,7 @@ def run_trial(site: Site, trial: Trial, experiment: Experiment) -> Trial:
 
 
 def _replay(sites: list[Site], ledger: Ledger) -> None:
-    """Hand in again what was submitted before the interruption, turn by turn, and let those go who had stopped."""
+    """Submit again all proposals from before the interruption, turn by turn, and let stopped sites leave."""
     taken = [(trial.turn.number, site, trial) for site in sites for trial in site.trials if trial.turn is not None]
     for _, site, trial in sorted(taken, key=lambda entry: (entry[0], entry[1].name)):
         if trial.status is Status.STOPPED:

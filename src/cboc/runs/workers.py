@@ -1,7 +1,7 @@
 """Many simulations at once: a process for each core, one BLAS thread in each, and their trials as they come in.
 
 Small matrices on many threads were measured five times slower than on one, so the threads are limited before a worker
-loads NumPy. Workers end with their parent, however that ends.
+loads NumPy. Workers end when their parent ends, however it ends.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def run_all(
     jobs: Sequence[Job],
     on_trial: Callable[[Job, Trial], None] = lambda *_: None,
 ) -> list[Result]:
-    """`task` of every job, in the order of the jobs; the first error ends them all."""
+    """Run `task` on every job and return the results in the order of the jobs; the first error ends them all."""
     if not jobs:
         return []
     context = multiprocessing.get_context("spawn")

@@ -1,9 +1,9 @@
-"""Where a function over the unit cube is largest.
+"""Find where a function over the unit cube is largest.
 
 landscape.py  what can be searched
 maximise.py   argmax over any space, of one landscape or of several at once
 ascent.py     climbing from many starts at once
 discrete.py   moves between grid points and options
 joint.py      several landscapes as one
-grouping.py   what is alike is done together
+grouping.py   similar items are processed together
 """

@@ -1,8 +1,8 @@
 """Climb from many starts at once: projected BFGS on a box, one batched evaluation per step for all of them.
 
-Every start has its own dense inverse Hessian H and its own step length a, so that each converges as if alone, while the
-objective sees one matrix of points. The starts may even climb different landscapes: each has an owner, and only those
-of one owner race each other. An owner's climbs are bit for bit the same whoever else climbs.
+Every start has its own dense inverse Hessian H and its own step length a, so each converges as if alone, while the
+objective sees one matrix of points. The starts may even climb different landscapes: each has an owner, and only
+starts of one owner race each other. Other owners do not change a bit of an owner's climbs.
 
     free    coordinates not pressed against their bound by the gradient
     p       = H g on the free coordinates, 0 elsewhere              (Bertsekas 1982: a descent direction on the box)
@@ -23,11 +23,11 @@ import numpy as np
 from cboc.arrays import Array, Mask, Owners
 
 Objective = Callable[[Array], tuple[Array, Array]]  # (b, D) -> values (b,), gradients (b, D)
-Landscapes = Callable[[Array, Owners], tuple[Array, Array]]  # likewise, told whose each row is (b,)
+Landscapes = Callable[[Array, Owners], tuple[Array, Array]]  # as above, given the owner (b,) of each row
 
-FIRST_STEP = 0.1  # of the longest component, in units of the box
-LONGEST_STEP = 0.3  # likewise
-SUFFICIENT = 1e-4  # Armijo
+FIRST_STEP = 0.1  # length of the longest component, in units of the box
+LONGEST_STEP = 0.3  # in the same units
+SUFFICIENT = 1e-4  # Armijo's constant
 
 
 def ascend(
@@ -40,7 +40,7 @@ def ascend(
     race: float = np.inf,
     steps: int = 60,
 ) -> tuple[Array, Array]:
-    """The points (B, D) that the starts (B, D) climb to, and their values (B,), on one landscape."""
+    """Climb one landscape from the starts (B, D): the points (B, D) reached, and their values (B,)."""
     return ascend_all(
         lambda X, _: objective(X),
         starts,
@@ -65,7 +65,7 @@ def ascend_all(
     race: float = np.inf,
     steps: int = 60,
 ) -> tuple[Array, Array]:
-    """The points (B, D) that the starts (B, D) climb to, each on its owner's landscape, and their values (B,).
+    """Climb from the starts (B, D), each on its owner's landscape: the points (B, D) reached, and their values (B,).
 
     `owners` (B,) count from 0; `lower` and `upper` are (D,) or (B, D), `tolerance` a number or (B,). A start stops when
     its next step promises less than `tolerance`, or when `race` times that promise would not take it to the best value
@@ -113,7 +113,7 @@ def ascend_all(
 
 
 def _look(landscapes: Landscapes, points: Array, owners: Owners) -> tuple[Array, Array]:
-    """Values and gradients, ours to change; a gradient that is not finite points nowhere."""
+    """Values and gradients as copies that may be changed; a gradient that is not finite becomes 0."""
     values, gradients = landscapes(points, owners)
     return np.array(values), np.where(np.isfinite(gradients), gradients, 0.0)
 

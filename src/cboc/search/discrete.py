@@ -11,11 +11,11 @@ from cboc.arrays import Array, Mask
 from cboc.space.polytope import nearest_point, orthonormal
 from cboc.space.space import Space
 
-Move = tuple[slice, Array]  # coordinates of one discrete parameter, and what they become
+Move = tuple[slice, Array]  # coordinates of one discrete parameter, and their new values
 
 
 def discrete(space: Space) -> list[tuple[slice, Array]]:
-    """(coordinates, their values (m, size)), one entry per discrete parameter."""
+    """The discrete parameters of a space: for each, its coordinates and their possible values (m, size)."""
     grids = [(slice(j, j + 1), levels[:, None]) for j, levels in enumerate(space.grid) if levels is not None]
     return grids + [(block, np.eye(block.stop - block.start)) for block in space.blocks]
 
@@ -34,7 +34,7 @@ def count(space: Space) -> int:
 
 
 def variations(x: Array, space: Space) -> Array:  # (m, D)
-    """x with every combination of discrete values that is feasible, once the continuous ones have made room."""
+    """x with every combination of discrete values that is feasible after the continuous ones are moved."""
     parts = discrete(space)
     rows = np.tile(x, (count(space), 1))
     indices = np.indices([len(values) for _, values in parts]).reshape(len(parts), len(rows))
@@ -48,7 +48,7 @@ def variations(x: Array, space: Space) -> Array:  # (m, D)
 
 
 def neighbours(x: Array, space: Space) -> Array:  # (m, D)
-    """x with one discrete parameter moved; under constraints also two, or one and the continuous ones making room."""
+    """x with one discrete parameter moved; under constraints also two, or one with the continuous ones moved."""
     moves = _moves(x, space)
     rows = [_moved(x, move) for move in moves]
     if not space.is_box:
@@ -75,7 +75,7 @@ def _moved(x: Array, move: Move) -> Array:
 
 
 def _make_room(y: Array, space: Space) -> Array:
-    """y with its continuous coordinates moved to the nearest place that the constraints leave them, if there is one."""
+    """y with its continuous coordinates moved to the nearest values that the constraints allow, if any."""
     fixed = is_fixed(space)
     A, b, E, e = space.linear
     one = np.eye(int((~fixed).sum()))

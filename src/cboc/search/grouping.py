@@ -1,4 +1,4 @@
-"""What is alike is done together."""
+"""Process similar items together."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from cboc.arrays import Owners
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-MOST = 16  # in a group: beyond it a call costs nothing beside its sums, and these leave the cache
+MOST = 16  # items in a group: beyond it the overhead of a call is negligible, and its arrays leave the cache
 
 
 def by_group(
     function: Callable[[list[Item]], Sequence[Result]], items: Sequence[Item], key: Callable[[Item], Any]
 ) -> list[Result]:
-    """The function of every group of items with equal keys; its results, one per item, in the order of the items."""
+    """Call the function on groups of items with equal keys; one result per item, in the order of the items."""
     groups: list[tuple[Any, list[int]]] = []
     for i, item in enumerate(items):
         here = key(item)
@@ -34,7 +34,7 @@ def by_group(
 
 
 def spans(owners: Owners, items: Sequence[Item]) -> list[tuple[Item, slice]]:
-    """Every item that owns rows, and which: owners (b,) are numbers of items, in order."""
+    """Every item that owns rows, with its rows; owners (b,) are the item numbers of the rows, in order."""
     ends = np.searchsorted(owners, np.arange(len(items)), side="right").tolist()
     starts = [0, *ends[:-1]]
     return [(item, slice(a, b)) for item, a, b in zip(items, starts, ends, strict=True) if a < b]

@@ -1,4 +1,4 @@
-"""The utilities of several sites as one: what a search over all of them looks at and climbs."""
+"""The utilities of several sites as one, to search all of them together."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from cboc.search.landscape import Landscape
 
 
 class Joint(Protocol):
-    """K utilities that are evaluated together, each of them with the same bits as alone."""
+    """K utilities that are evaluated together, with the same bits as each alone."""
 
     def __call__(self, X: Array) -> Array:
-        """The values (K, S) at the designs (K, S, D), those of each site at its own."""
+        """The values (K, S) at the designs (K, S, D), of each site's utility at that site's designs."""
 
     def with_gradient(self, X: Array, owners: Owners) -> tuple[Array, Array]:
         """Values (b,) and gradients (b, D) at X (b, D), row i for the site owners[i]; the owners are in order."""
@@ -25,7 +25,7 @@ class Joint(Protocol):
 
 @dataclass(frozen=True)
 class Each:
-    """Utilities of any kind, evaluated one by one: what they share is the climbing."""
+    """Utilities of any kind, evaluated one by one; they share only the climbing."""
 
     utilities: Sequence[Landscape]
 
@@ -40,14 +40,16 @@ class Each:
 
 
 def likeness(landscape: Landscape) -> object:
-    """Landscapes for which it is equal can be joined. One that can be evaluated together with others says so itself,
-    by a `likeness` and a function `batch` of several; a user's own need not."""
+    """A key that is equal for landscapes that can be joined.
+
+    A landscape that can be evaluated together with others has a `likeness` and a function `batch` of several; a user's
+    landscape needs neither."""
     own = getattr(landscape, "likeness", None)
     return (type(landscape), len(landscape.anchors) > 0) if own is None else own
 
 
 def join(landscapes: Sequence[Landscape]) -> Joint:
-    """Several landscapes that are alike, as one."""
+    """Join several landscapes of equal likeness into one."""
     batch = getattr(landscapes[0], "batch", Each)
     joint: Joint = batch(landscapes)
     return joint

@@ -1,4 +1,4 @@
-"""What a search climbs: a function over the unit cube, with its gradient and places to begin."""
+"""The function over the unit cube that a search climbs, with its gradient and places to begin."""
 
 from __future__ import annotations
 

@@ -4,10 +4,10 @@
    its maxima), and at a cloud around the best designs so far (the anchors).
 2. Climb: from the most promising of each, all at once (`ascent`), or by SLSQP where linear constraints couple them.
 3. Where some coordinates are discrete: climb with them held fixed, from every combination if these are few, then try
-   every neighbour (`discrete`); repeat until nothing improves. Where all are and the designs are few, look at each.
+   every neighbour (`discrete`); repeat until nothing improves. If all are discrete and designs few, look at each.
 
-The answer is never worse than the best design that was looked at. Sites of one process search together: arrays of
-theirs have a leading axis K, which is 1 wherever a space is more than a box of continuous parameters.
+The answer is never worse than the best design that was looked at. Sites of one process search together: their arrays
+have a leading axis K, which is 1 wherever a space is more than a box of continuous parameters.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from cboc.space.space import Space
 ANCHORS = 4  # designs around which the cloud is drawn
 NEAREST, FARTHEST = 1e-3, 0.2  # the cloud's radii, log-uniform between
 TOLERANCE = 1e-3  # of a climb, relative to the utility's scale
-RACE = 15.0  # a climb is given up when so many times its promise would not reach the best one
-COMBINATIONS = 64  # up to so many discrete combinations are each climbed from
-ENUMERATED = 4096  # up to so many designs, where all parameters are discrete, are all looked at
-SWEEPS = 10  # of alternating discrete moves
+RACE = 15.0  # a climb is given up when this many times its promise would not reach the best one
+COMBINATIONS = 64  # up to this many discrete combinations, each is climbed from
+ENUMERATED = 4096  # up to this many designs, if all parameters are discrete, each is looked at
+SWEEPS = 10  # most sweeps of alternating discrete moves
 
 
 @dataclass(frozen=True)
 class Effort:
-    """How hard to look. The defaults are measured by benchmarks/step.py."""
+    """How hard to search. The defaults are measured by benchmarks/step.py."""
 
     samples: int = 128  # of the whole set
     edges: int = 128  # on and near its faces
@@ -54,11 +54,11 @@ def maximise(
 def maximise_all(
     utilities: Sequence[Landscape], space: Space, rngs: Sequence[np.random.Generator], effort: Effort | None = None
 ) -> list[tuple[Array, float]]:
-    """The best design of each landscape. Those that are alike are searched together, bit for bit as alone."""
+    """The best design of each landscape; similar landscapes are searched together, bit for bit as alone."""
     is_plain = space.is_box and space.is_continuous
 
     def key(search: tuple[Landscape, np.random.Generator]) -> object:
-        return likeness(search[0]) if is_plain else object()  # equal to no other
+        return likeness(search[0]) if is_plain else object()  # object(): equal to no other key
 
     def function(searches: list[tuple[Landscape, np.random.Generator]]) -> list[tuple[Array, float]]:
         return _maximise_alike([utility for utility, _ in searches], space, [rng for _, rng in searches], effort)
@@ -105,7 +105,7 @@ def _best(points: Array, values: Array) -> tuple[Array, float]:
 
 
 def _top(points: Array, values: Array, count: int) -> Array:
-    """The best of every row, (K, S, D) -> (K, count, D)."""
+    """The best points of every row, (K, S, D) -> (K, count, D)."""
     order = np.argsort(-values, axis=1, kind="stable")[:, :count]
     return np.take_along_axis(points, order[:, :, None], axis=1)
 
@@ -113,7 +113,7 @@ def _top(points: Array, values: Array, count: int) -> Array:
 def _scale(values: Array) -> float:
     """How far the best value stands out, at most 1: the unit in which a climb may be called finished.
 
-    Utilities that are logarithms stand out by more than 1; plain ones may be small all over and are climbed as well.
+    Logarithmic utilities stand out by more than 1; plain ones may be small everywhere and are climbed as well.
     """
     finite = values[np.isfinite(values)]
     return min(1.0, max(1e-100, float(finite.max() - np.median(finite)))) if len(finite) else 1.0
@@ -191,7 +191,7 @@ def _climb_constrained(joint: Joint, start: Array, lower: Array, upper: Array, s
 
 
 def _alternate(joint: Joint, found: Array, values: Array, space: Space, scales: Array) -> tuple[Array, Array]:
-    """Discrete moves and continuous climbs in turn, from the best few (1, S, D), until neither helps."""
+    """Alternate discrete moves and continuous climbs, from the best few (1, S, D), until neither helps."""
     order = np.argsort(-values[0], kind="stable")[:3]
     found, values = found[:, order], values[:, order]
     for _ in range(SWEEPS):

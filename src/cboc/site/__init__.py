@@ -1,10 +1,10 @@
-"""How a site behaves: it asks for a design, and tells what came of it.
+"""How a site behaves: it asks for a design, and tells the outcome.
 
 site.py       one participant of a study: ask, tell, fail, abandon
 policy.py     how it behaves, whatever the study
 batch.py      sites of one process think together
 trial.py      one experiment, from proposal to result
 logbook.py    all trials of a site, and the data they leave
-worksheet.py  trials as a sheet of paper, and back
-polling.py    how often to ask while others are awaited
+worksheet.py  trials as a sheet to fill in, and back
+polling.py    how often to ask while waiting for others
 """

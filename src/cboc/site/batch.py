@@ -1,4 +1,4 @@
-"""Sites of one process think together: the same designs as alone, for less."""
+"""Thinking together: sites of one process find the same designs as alone, at lower cost."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from cboc.strategy.situation import Situation
 def think(sites: Sequence[Site]) -> None:
     """Find what these sites are about to propose, together where they are alike.
 
-    The designs are bit for bit those that each would find alone. `ask` and `propose` do it for one site; where several
-    share a process, thinking first costs them a fraction.
+    The designs are bit for bit those that each would find alone. `ask` and `propose` think for one site; if several
+    share a process, thinking together first costs a fraction.
     """
     due = [(site, site.situation()) for site in sites if site.is_due]
     with one_thread():
@@ -22,7 +22,7 @@ def think(sites: Sequence[Site]) -> None:
 
 
 def _likeness(due: tuple[Site, Situation]) -> object:
-    """Sites for which it is equal think together: those with data, the same spaces and a strategy that can."""
+    """A key, equal for sites that can think together: they have data, the same spaces and a batching strategy."""
     site, situation = due
     strategy = site.policy.strategy
     can_join = strategy.can_batch and situation.has_data

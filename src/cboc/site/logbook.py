@@ -1,4 +1,4 @@
-"""A site's logbook: every trial it has asked for, what came of it, and the data that they leave.
+"""A site's logbook: every trial it has asked for, its result, and the data from all trials.
 
     PROPOSED -> SUBMITTED -> PENDING -> COMPLETE, FAILED or ABANDONED
 
@@ -43,7 +43,7 @@ class Logbook:
         self.revision = 0  # goes up with every change
         self.amendments = 0  # goes up with every change of a trial that is not the last
         self._save = save
-        self._dataset: tuple[int, Dataset] | None = None  # of a revision
+        self._dataset: tuple[int, Dataset] | None = None  # with its revision
 
     def twin(self) -> Logbook:
         """A copy that saves nothing."""
@@ -92,7 +92,7 @@ class Logbook:
 
     @property
     def turns(self) -> int:
-        """Turns taken so far."""
+        """The number of turns taken so far."""
         return sum(trial.turn is not None and trial.status is not Status.STOPPED for trial in self.trials)
 
     @property
@@ -103,7 +103,7 @@ class Logbook:
     # -------------------------------------------------------------------------------------------- what is put into it
 
     def keep(self, trial: Trial) -> Trial:
-        """A new trial, or a new state of one. Saved first."""
+        """Save a new trial, or a new state of one, and then take it in."""
         if self._save is not None:
             self._save(trial)
         if trial.number == len(self.trials):
@@ -159,7 +159,7 @@ class Logbook:
         return known if failed == known else self.keep(failed)
 
     def _reason(self, known: Trial, ran: Mapping[str, Any] | None) -> str:
-        """Why a trial failed, where nothing new is said about it."""
+        """Why a trial failed, if no new reason is given."""
         if known.status is Status.FAILED and known.note:
             return known.note
         return "" if ran is None else OTHER

@@ -18,8 +18,8 @@ INITIAL = 5  # space-filling designs per parameter, as in the paper
 class Policy:
     """How a site behaves, whatever the study.
 
-    With less than `initial` results the site starts with space-filling designs of its own (default: 5 per parameter).
-    `stop_below` ends the site's part when its largest utility falls below it (the theory's kappa; 0 is never). With
+    With fewer than `initial` results the site starts with its own space-filling designs (default: 5 per parameter).
+    `stop_below` ends the site's part when its largest utility falls below it (the theory's kappa; 0: never). With
     `goes_on_alone` it runs its own proposals while nobody answers, instead of raising `Unreachable`.
     """
 
@@ -42,7 +42,7 @@ class Policy:
             raise CbocError(f"stop_below is a number from 0; this is {self.stop_below!r}.")
 
     def to_dict(self) -> dict[str, Any]:
-        """The policy as plain data; a strategy by what it is."""
+        """The policy as plain data, with the strategy as an identifying text."""
         return {
             "strategy": identify(self.strategy),
             "initial": self.initial,

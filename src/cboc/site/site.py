@@ -35,7 +35,7 @@ from cboc.strategy.opinion import Heard, Opinion
 from cboc.strategy.situation import Situation
 from cboc.strategy.verdict import Note, Stance, Verdict
 
-LARGEST = 700.0  # whose exponential is still a number
+LARGEST = 700.0  # its exponential is still finite
 
 
 class Finished(CbocError):
@@ -48,7 +48,7 @@ class Site:
     `direction` says whether outcomes are to be maximised or minimised, `policy` how the site behaves. `data` are
     results from before the study. `own` are parameters that only this site has; they are never mixed and never leave.
     `trials` continues where an earlier process stopped; `save` is called with every trial that changes, before it
-    counts. `first_turn` is where its count begins, above 0 for a site that has lost its trials: the others have some.
+    counts. `first_turn` is its first turn: above 0 if the site has lost trials that the others know.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Site:
         wanted = INITIAL * len(self.space.names) if self.policy.initial is None else self.policy.initial
         self.initial = max(0, wanted - len(self.data))
         self.log = Logbook(name, self.space, study.objectives, self.data, trials, save, first_turn)
-        self._opinion: tuple[tuple[int, int], int, Opinion] | None = None  # of a trial and its past; when it was formed
+        self._opinion: tuple[tuple[int, int], int, Opinion] | None = None  # key: trial and past; when formed
 
     def _check_data(self) -> None:
         who, data = f"site '{self.name}'", self.data
@@ -90,7 +90,7 @@ class Site:
 
     @property
     def trials(self) -> list[Trial]:
-        """All trials that it has asked for, in order."""
+        """All trials that the site has asked for, in order."""
         return self.log.trials
 
     @property
@@ -105,12 +105,12 @@ class Site:
 
     @property
     def best_design(self) -> dict[str, Any]:
-        """Its design in natural units."""
+        """The best design so far, in natural units."""
         return self.space.from_unit(self.best.x)
 
     @property
     def turns(self) -> int:
-        """Turns taken so far."""
+        """The number of turns taken so far."""
         return self.log.turns
 
     @property
@@ -120,7 +120,7 @@ class Site:
 
     @property
     def is_finished(self) -> bool:
-        """Nothing left to ask for: the budget is spent, or the utility fell below the threshold."""
+        """Whether the budget is spent, or the utility fell below the threshold."""
         return self.open_trial is None and self._is_over
 
     @property
@@ -133,7 +133,7 @@ class Site:
         return self.log.trial(number)
 
     def twin(self) -> Site:
-        """A copy that saves nothing: on it a mistake is found before anything has happened."""
+        """A copy that saves nothing: used to find a mistake before anything happens."""
         twin = copy(self)
         twin.log = self.log.twin()
         return twin
@@ -157,7 +157,7 @@ class Site:
         )
 
     def rng(self, number: int) -> np.random.Generator:
-        """The randomness of one trial: a function of seed, site and number alone."""
+        """The random generator of one trial: a function of seed, site and number alone."""
         return np.random.default_rng([self.policy.seed, crc32(self.name.encode()), number])
 
     def opinion(self, number: int) -> Opinion:
@@ -170,25 +170,25 @@ class Site:
         return self.hold(number, opinion)
 
     def hold(self, number: int, opinion: Opinion) -> Opinion:
-        """Have this opinion about a trial, until the past changes."""
+        """Keep this opinion about a trial until the past changes."""
         self._opinion = ((number, self.log.amendments), self.log.revision, opinion)
         return opinion
 
     @property
     def is_due(self) -> bool:
-        """Does the next proposal have to be thought about?"""
+        """Whether the site still has to think about its next proposal."""
         is_idle = len(self.trials) >= self.initial and self.open_trial is None and not self._is_over
         return is_idle and not self._is_fresh
 
     @property
     def _is_fresh(self) -> bool:
-        """Was the opinion formed from what is known now?"""
+        """Whether the opinion was formed from what is known now."""
         return self._opinion is not None and self._opinion[1] == self.log.revision
 
     # ------------------------------------------------------------------------------------------------- asking
 
     def ask(self) -> Trial:
-        """The next experiment. The same one again until it is told, failed or abandoned.
+        """The next experiment; the same one until it is told, failed or abandoned.
 
         Raises `Waiting` while other sites have not proposed yet, `Finished` when there is nothing left to do.
         """
@@ -202,7 +202,7 @@ class Site:
             return self.log.keep(replace(trial_or_none, status=Status.PENDING, decision=Decision.UNREACHABLE))
 
     def propose(self) -> Trial:
-        """Find the next proposal and hand it in: done by `ask`, or before it where sites share a process."""
+        """Find the next proposal and hand it in. `ask` does this; call it before `ask` if sites share a process."""
         trial = self.open_trial
         if trial is None:
             if self._is_over:
@@ -221,7 +221,7 @@ class Site:
         return self.log.keep(Trial(self.name, number, Status.PENDING, _point(x), decision=Decision.INITIAL))
 
     def _next_trial(self) -> Trial:
-        """x_k(t) = argmax U_k, and what to keep of the opinion behind it."""
+        """The trial of x_k(t) = argmax U_k, with the note of the opinion behind it."""
         number = len(self.trials)
         if not self._is_fresh:
             self._opinion = None
@@ -237,7 +237,7 @@ class Site:
         return self.log.keep(Trial(self.name, number, status, _point(x), turn))
 
     def _checked(self, found: object) -> Array:
-        """What the strategy found, if it is a design: the strategy may be somebody's own."""
+        """The design that the strategy found; raises if it is not one, as a user's strategy may return anything."""
         x = np.asarray(found, dtype=float)
         if x.shape != (self.space.dimension,) or not np.isfinite(x).all():
             raise CbocError(
@@ -247,14 +247,16 @@ class Site:
         return x
 
     def _bests(self) -> tuple[Point, ...]:
-        """The best design so far, where the study shares it: only what the others have, too."""
+        """The best design so far if the study shares it, without parameters that only this site has."""
         if not self.study.shares_best or not len(self.dataset):
             return ()
         return (_point(self.best.x[: self.study.space.dimension]),)
 
     def proposal(self, trial: Trial) -> Proposal:
-        """All that leaves the site for this trial: the design; S_k where the rule compares rewards; the best design so
-        far where the study shares it."""
+        """All that leaves the site for this trial.
+
+        The design, S_k if the rule compares rewards, and the best design so far if the study shares it.
+        """
         if trial.turn is None:
             raise CbocError(f"trial {trial.number} of '{self.name}' is an initial one, which nobody hears of.")
         note, shared = trial.turn.note, self.study.space.dimension
@@ -265,17 +267,17 @@ class Site:
         )
 
     def _submit(self, trial: Trial) -> Trial:
-        """Hand a proposal in; from then on a question about it is one message."""
+        """Hand a proposal in; after that, asking for its answer takes one message."""
         self.network.submit(self.proposal(trial))
         return self.log.keep(replace(trial, status=Status.SUBMITTED))
 
     def _receive(self, trial: Trial) -> Trial:
-        """The consensus comes back; project it, and judge it."""
+        """Receive the consensus, project it, and judge it."""
         turn = trial.turn
-        assert turn is not None  # only a proposal is answered
+        assert turn is not None  # only proposals get answers
         try:
             mix = self.network.mix(self.name, turn.number)
-        except NotSubmitted:  # the others have forgotten it: they were set back to a backup
+        except NotSubmitted:  # the others lost it: they were restored from a backup
             self.network.submit(self.proposal(trial))
             mix = self.network.mix(self.name, turn.number)
         self.study.check_mix(mix)
@@ -296,16 +298,16 @@ class Site:
         )
 
     def _completed(self, mix: Mix, trial: Trial) -> Array:
-        """The mixed design with the site's own parameters as it proposed them, among what it can run."""
+        """The mixed design, with the site's own parameters as proposed, projected onto what it can run."""
         own = trial.proposed[self.study.space.dimension :]
         if (*mix.X[0], *own) == trial.proposed:
             return np.array(trial.proposed)
         return self.space.project(np.array([*mix.X[0], *own]))
 
     def _say_goodbye(self) -> None:
-        """The others may not know of all its turns, those spent alone for instance, and would wait for this site.
+        """Tell the others that this site has finished: they may not know of turns spent alone, and would wait.
 
-        A courtesy: where nobody hears it, the site has finished all the same.
+        A courtesy: if it is not heard, the site has finished all the same.
         """
         with suppress(CbocError):
             self.network.leave(self.name)
@@ -315,21 +317,21 @@ class Site:
     def tell(
         self, trial: Trial, outcome: Outcome, *, ran: Mapping[str, Any] | None = None, is_correction: bool = False
     ) -> Trial:
-        """The outcome of a trial: a number, or a Measurement. `ran` is the design if another one was run.
+        """Tell the outcome of a trial: a number, or a Measurement. `ran` is the design if another one was run.
 
-        A correction takes the place of what was told before; designs that were found with that stay as they are.
+        A correction replaces what was told before; designs found from the old outcome stay as they are.
         """
         return self.log.tell(trial, outcome, ran=ran, is_correction=is_correction)
 
     def fail(self, trial: Trial, reason: str = "", *, ran: Mapping[str, Any] | None = None) -> Trial:
-        """The experiment gave no result. Its design counts as a bad one; `tell` it later if a repeat succeeds.
+        """Mark a trial as failed. Its design counts as a bad one; `tell` it later if a repeat succeeds.
 
-        `ran` is the design if another one was run. Said again without a reason or a design, the first ones stay.
+        `ran` is the design if another one was run. A repeated call without reason or design keeps the first ones.
         """
         return self.log.fail(trial, reason, ran=ran)
 
     def abandon(self, trial: Trial) -> Trial:
-        """Never mind: the trial is not run, and nothing is learned from it."""
+        """Abandon a trial: it is not run, and nothing is learned from it."""
         return self.log.abandon(trial)
 
 
@@ -342,7 +344,7 @@ def _decision(verdict: Verdict, note: Note) -> Decision:
 
 
 def _memory(turn: Turn) -> tuple[float, ...] | None:
-    """What the strategy wanted to remember, last of all after its verdict."""
+    """What the strategy last wanted to remember: its verdict's memory, else its note's."""
     late = None if turn.answer is None else turn.answer.verdict.memory
     return turn.note.memory if late is None else late
 

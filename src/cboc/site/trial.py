@@ -17,7 +17,7 @@ from cboc.exchange.messages import Point
 from cboc.space.space import Space
 from cboc.strategy.verdict import Note, Stance, Verdict
 
-STRONG = 0.7  # nats: from here on, a factor of two, a pull counts
+STRONG = 0.7  # nats, a factor of two: the least pull that counts
 
 
 class Status(StrEnum):
@@ -32,27 +32,27 @@ class Status(StrEnum):
     STOPPED = "stopped"  # not run: the utility fell below the site's threshold, and the site left the study here
 
 
-OPEN = (Status.PROPOSED, Status.SUBMITTED, Status.PENDING)  # there is something to be done about it
+OPEN = (Status.PROPOSED, Status.SUBMITTED, Status.PENDING)  # something is still to be done
 
 
 class Decision(StrEnum):
-    """How the design to run came about."""
+    """How the design to run was chosen."""
 
     INITIAL = "initial"  # space-filling, before the first turn
     FOLLOWED = "followed"  # the mix
-    DECLINED = "declined"  # the own proposal: the mix was not good enough
-    CONTRADICTED = "contradicted"  # the own proposal: the own outcomes contradict the others, or say nothing yet
-    UNREACHABLE = "unreachable"  # the own proposal: nobody answered
-    OTHER = "other"  # a third design, as the site's strategy says
+    DECLINED = "declined"  # the site's own proposal: the mix was not good enough
+    CONTRADICTED = "contradicted"  # its own proposal: its outcomes contradict the others, or say nothing yet
+    UNREACHABLE = "unreachable"  # its own proposal: nobody answered
+    OTHER = "other"  # a third design, chosen by the site's strategy
 
 
 @dataclass(frozen=True)
 class Answer:
-    """What came back to a proposal, and what the site made of it."""
+    """The answer to a proposal, and the site's verdict on it."""
 
-    mix: Point  # projected onto what the site can run
+    mix: Point  # projected onto the designs that the site can run
     weights: Point  # the site's row of W
-    snapshot: int  # the state that it was made from: in rounds, the round
+    snapshot: int  # the number of the state it was made from: the round
     verdict: Verdict
     leader: str | None = None
     others: tuple[Point, ...] = ()  # best designs of the others
@@ -60,7 +60,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Turn:
-    """What a trial of the exchange has, and an initial one has not."""
+    """The part of a trial that takes part in the exchange; initial trials have none."""
 
     number: int  # the site's own count
     note: Note  # what its strategy thought
@@ -70,20 +70,20 @@ class Turn:
 
 @dataclass(frozen=True)
 class Trial:
-    """`proposed` is the site's own choice, `x` what it is to run, `executed` what it ran. All lie in the unit cube."""
+    """One experiment: the site `proposed` a design, is to run `x`, and `executed` one. All lie in the unit cube."""
 
     site: str
     number: int  # counts the site's own trials, the initial ones included
     status: Status
     proposed: Point
     turn: Turn | None = None  # None: an initial trial
-    decision: Decision | None = None  # None: it has no design to run yet
+    decision: Decision | None = None  # None: there is no design to run yet
     executed: Point | None = None
     outcomes: Mapping[str, Measurement] = field(default_factory=dict)  # by objective
     note: str = ""
 
     def __post_init__(self) -> None:
-        """Raise a ValueError for what no site can have made."""
+        """Raise a ValueError if no site can have made this trial."""
         answer = None if self.turn is None else self.turn.answer
         points = [self.proposed, *(() if self.executed is None else (self.executed,))]
         points += () if answer is None else (answer.mix, answer.verdict.instead or answer.mix)
@@ -119,12 +119,12 @@ class Trial:
 
     @property
     def sem(self) -> float | None:
-        """The standard error of that."""
+        """The standard error of `y`, if known."""
         return next((outcome.sem for outcome in self.outcomes.values()), None)
 
     @property
     def answer(self) -> Answer | None:
-        """What came back, if anything did."""
+        """The answer to the proposal, if there is one."""
         return None if self.turn is None else self.turn.answer
 
     @property
@@ -141,7 +141,7 @@ class Trial:
 
     @property
     def is_shared(self) -> bool:
-        """Whether the others had a part in it: mixed with theirs and followed, or drawn to where they are."""
+        """Whether the others influenced the design: a mix that was followed, or a proposal drawn to them."""
         answer = self.answer
         is_mixed = self.decision is Decision.FOLLOWED and answer is not None and answer.mix != self.proposed
         return is_mixed or self.is_drawn
@@ -176,6 +176,8 @@ class Trial:
             parts.append("you lead" if answer.leader == self.site else f"leader {answer.leader}")
         if note.stance is Stance.DOUBT:
             parts.append(f"in doubt{because}")
+        elif note.reason:
+            parts.append(f"not drawn to the others{because}")
         if self.decision is Decision.DECLINED:
             parts.append(f"not run, because {answer.verdict.reason}: this is your own proposal")
         elif self.decision is Decision.OTHER:
@@ -192,7 +194,7 @@ class Trial:
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> Trial:
-        """The trial of such a row; a ValueError, TypeError or KeyError if no site can have written it."""
+        """The trial from a `to_row`; raises ValueError, TypeError or KeyError if no site can have written it."""
         try:
             return cls._from_row(dict(row))
         except (CbocError, AttributeError, OverflowError) as error:
@@ -242,7 +244,7 @@ def _numbers(values: Any) -> tuple[float, ...]:
 
 
 def _without_nothing(value: Any) -> Any:
-    """Plain data without what says nothing: None, and empty texts and lists."""
+    """Plain data without None and without empty texts and lists."""
     if isinstance(value, dict):
         kept = {name: _without_nothing(part) for name, part in value.items()}
         return {name: part for name, part in kept.items() if part not in (None, "", (), [], {})}
@@ -252,8 +254,8 @@ def _without_nothing(value: Any) -> Any:
 def _recipe(weights: Point, own: int, sites: tuple[str, ...]) -> str:
     """'70 % group mean, 30 % your own optimum': a row of W in words.
 
-    The smallest weight that anybody present gets is everybody's: so much is the group's mean; the rest belongs to
-    single sites.
+    The smallest weight of any site present is common to all: that part is the group's mean; the rest belongs to single
+    sites.
     """
     others = {sites[k]: w for k, w in enumerate(weights) if k != own and w > 1e-9}
     if not others:

@@ -1,10 +1,10 @@
-"""The sheet on the bench: designs to run, as CSV; a person fills in what came out, and `cboc tell` reads it.
+"""The worksheet: a CSV of designs to run; a person fills in the outcomes, and `cboc tell` reads it.
 
 trial,temperature,solvent,y,sem,status
 7,62.5,water,,,
 
 y is the outcome and sem its standard error, if known. A line without an outcome has not been run yet, unless its status
-says failed or abandoned. Where a design was changed by hand, the changed one is what was run.
+says failed or abandoned. If a design was changed by hand, the changed one was run.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from cboc.space.space import Space
 
 OUTCOME = ("y", "sem", "status")
 MOST_DIGITS = 9  # of a trial's number
-SAME = 1e-6  # of a parameter's range: a spreadsheet may round so much
+SAME = 1e-6  # of a parameter's range: a spreadsheet may round this much
 
 
 @dataclass(frozen=True)
 class Entry:
-    """One filled-in line."""
+    """One filled-in line of a worksheet."""
 
     place: str
     trial: int
     x: tuple[float, ...]  # in the unit cube
-    design: dict[str, Any]  # as it is written
+    design: dict[str, Any]  # as written
     measured: Measurement | None  # None: it failed, or was abandoned
     status: Status
 
@@ -54,7 +54,7 @@ def write(trials: Sequence[Trial], space: Space) -> str:
 
 
 def read(path: str | PathLike[str], space: Space) -> list[Entry]:
-    """The lines that have been filled in. Two for one trial say the same, or it is not clear which is meant."""
+    """Read the filled-in lines; raises if two lines for one trial differ."""
     lines = read_texts(path, ("trial", *space.names, "y"), OUTCOME[1:])
     found: dict[int, Entry] = {}
     for place, texts in lines:
@@ -94,7 +94,7 @@ def _status(texts: dict[str, str]) -> Status:
 
 
 def enter_all(site: Site, entries: Sequence[Entry]) -> None:
-    """Tell a site what all lines say, or, where one of them is refused, nothing."""
+    """Tell a site what all lines say, or nothing if one of them is refused."""
     twin = site.twin()
     try:
         for entry in entries:
@@ -106,7 +106,7 @@ def enter_all(site: Site, entries: Sequence[Entry]) -> None:
 
 
 def enter(site: Site, entry: Entry) -> Trial:
-    """Tell a site what a line says; once more is fine."""
+    """Tell a site what a line says; repeating it is fine."""
     with at(entry.place):
         trial = site.trial(entry.trial)
         if entry.status == Status.ABANDONED:
@@ -119,7 +119,7 @@ def enter(site: Site, entry: Entry) -> Trial:
 
 
 def is_told(path: str | PathLike[str], site: Site) -> bool:
-    """Whether the site knows all that somebody has written into this file: it may be written anew then."""
+    """Whether the site knows everything filled in here, so the file may be overwritten."""
     many = _filled_in(path)
     if not many:
         return True
@@ -131,7 +131,7 @@ def is_told(path: str | PathLike[str], site: Site) -> bool:
 
 
 def _filled_in(path: str | PathLike[str]) -> int:
-    """How many lines somebody has written into. Read loosely: a sheet with a mistake in it is somebody's work, too."""
+    """The number of lines filled in, read loosely: a sheet with a mistake is somebody's work, too."""
     file = Path(path)
     text = file.read_bytes().decode("utf-8-sig", errors="replace") if file.is_file() else ""
     for delimiter in ",;\t":

@@ -19,12 +19,12 @@ from cboc.web.same_origin import is_same_origin
 
 LOOPBACK = re.compile(r"(?:127\.0\.0\.1|localhost|\[::1\])(?::(\d+))?", re.IGNORECASE)
 READING = ("GET", "HEAD")
-# A cookie that a browser got on the way from another web site is not sent with a redirect, but with a new start.
+# A browser that got the cookie coming from another web site does not send it with a redirect, but with a fresh load.
 START_ANEW = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/"><title>cboc</title>'
 
 
 class Access:
-    """Lets in whoever has the secret; everybody else gets 403 and a sentence."""
+    """Admits anybody who has the secret; everybody else gets 403 and a sentence."""
 
     def __init__(self, app: ASGIApp, secret: str) -> None:
         self.app, self._secret = app, secret
@@ -42,7 +42,7 @@ class Access:
             await (self._answer(request) or self.app)(scope, receive, for_ourselves)
 
     def _answer(self, request: Request) -> Response | None:
-        """What the door itself says; None: come in."""
+        """Answer a request that is not admitted to the page; None if it is."""
         host = request.headers.get("host", "")
         name = LOOPBACK.fullmatch(host)
         if name is None:

@@ -2,8 +2,8 @@
 
 uvicorn.run(create_page("lab-b.db"), host="127.0.0.1")
 
-The page listens on this computer only; whoever starts it says so, and shows http://127.0.0.1:PORT/?secret=..., where
-the secret is `page.state.secret`. Nothing leaves but what `cboc.join` sends.
+The page listens on this computer only; the caller chooses that host, and shows http://127.0.0.1:PORT/?secret=...,
+where the secret is `page.state.secret`. Nothing leaves but what `cboc.join` sends.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from cboc.space.parameters import Choice
 from cboc.web.layout import add_layout, templates
 
 Show = Callable[..., Response]
-LONGEST_NUMBER = 9  # digits of a trial's
+LONGEST_NUMBER = 9  # digits of a trial's number
 
 
 async def form_of(request: Request) -> Fields:
-    """The fields of the form that came."""
+    """Return the fields of the form in a request."""
     return {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
 
 
@@ -41,7 +41,7 @@ Form = Annotated[Fields, Depends(form_of)]
 
 
 def create_page(storage: str | Path, *, secret: str | None = None, **options: Any) -> FastAPI:
-    """The page of the site whose file this is, which has joined a study. `options` are those of `cboc.join`."""
+    """Create the page of a site that has joined a study, from its file. `options` are those of `cboc.join`."""
     session, environment = Session(storage, **options), _environment()
     session.open()  # complains now rather than later
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
@@ -57,7 +57,7 @@ def create_page(storage: str | Path, *, secret: str | None = None, **options: An
     app.add_exception_handler(CbocError, lambda _, error: show("trouble.html", 409, error=error))
     app.add_exception_handler(400, lambda *_: show("trouble.html", 400, error="this is no form of ours."))
     app.add_exception_handler(404, lambda *_: show("trouble.html", 404, error="there is no such page here."))
-    app.add_exception_handler(405, lambda *_: RedirectResponse("/", 303))  # the address of a form, typed
+    app.add_exception_handler(405, lambda *_: RedirectResponse("/", 303))  # somebody typed the address of a form
     return app
 
 
@@ -86,11 +86,11 @@ def _views(session: Session, show: Show) -> APIRouter:
 
 
 def _forms(session: Session, show: Show) -> APIRouter:
-    """Every form says which trial it is about, and leads back to the page: sent twice, it counts once."""
+    """The forms. Each names its trial and leads back to the page: sent twice, it counts once."""
     router = APIRouter()
 
     def entered(fields: Fields, act: Callable[[Site, Trial], object]) -> Response:
-        """Do this to the form's trial; after a mistake the form is back, with all that was typed."""
+        """Apply `act` to the form's trial; after a mistake, show the form again with all that was typed."""
         site = session.open()
         try:
             act(site, site.trial(_number(fields)))
@@ -136,7 +136,7 @@ def _number(fields: Fields) -> int:
 
 
 def _seen(session: Session, site: Site, error: str = "", typed: Fields | None = None) -> dict[str, Any]:
-    """What the page is made of. What was typed is shown in the form of its own trial and in no other."""
+    """The values that the page shows. Typed text appears in the form of its own trial and in no other."""
     news, trial, typed = session.news(site), site.open_trial, typed or {}
     is_here = typed.get("trial") == str(news.number) and news.stage == Stage.RUN
     return {

@@ -1,4 +1,4 @@
-"""What somebody typed into the form, as an outcome and a design."""
+"""Convert the typed fields of the form to an outcome and a design."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from cboc.sitepage.formatting import shown
 from cboc.space.parameters import Choice, Parameter
 from cboc.space.space import Space
 
-RAN = "ran."  # before a parameter's name: the field that says what was really run
+RAN = "ran."  # before a parameter's name: the field for the value that was really run
 
 Fields = Mapping[str, str]
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A result: the outcome, and the design if another one was run."""
+    """A result: the outcome, and the design that was run if it differs from the proposed one."""
 
     outcome: Measurement
     ran: dict[str, Any] | None
 
 
 class Mistyped(CbocError):
-    """What came is not what the field is for."""
+    """A field holds something other than what it is for."""
 
 
 def read_entry(fields: Fields, space: Space, design: Mapping[str, Any]) -> Entry:
-    """The result of a trial whose design is this."""
+    """Read the result of the trial with this design."""
     try:
         return _entry(fields, space, design)
     except CbocError as error:
@@ -58,7 +58,7 @@ def _ran(fields: Fields, space: Space, design: Mapping[str, Any]) -> dict[str, A
 
 
 def _value(name: str, parameter: Parameter, text: str, designed: Any) -> Any:
-    """A field that was left as it was means the design's value, with all its digits."""
+    """Read one field; an unchanged field means the design's value, with all its digits."""
     if text.strip() == shown(parameter, designed):
         return designed
     with at(name):

@@ -7,12 +7,12 @@ from typing import Any
 
 from cboc.space.parameters import Choice, Parameter
 
-RESOLUTION = 1e-3  # of a parameter's width: what is smaller is not written
+RESOLUTION = 1e-3  # of a parameter's width: smaller differences are not written
 MOST_DECIMALS = 6  # beyond which a number is written with a power of ten
 
 
 def shown(parameter: Parameter, value: Any) -> str:
-    """The value in few digits, and never outside the bounds because of them."""
+    """Write the value in few digits, without rounding it out of its bounds."""
     if isinstance(parameter, Choice):
         return str(value)
     short = f"{value:.12g}" if parameter.step is not None else _rounded(parameter, value)
@@ -20,7 +20,7 @@ def shown(parameter: Parameter, value: Any) -> str:
 
 
 def allowed(parameter: Parameter) -> str:
-    """'20 to 90 °C in steps of 5'; an option's unit, if it has one."""
+    """Describe the allowed values: '20 to 90 °C in steps of 5'; for options, the unit if there is one."""
     if isinstance(parameter, Choice):
         return parameter.unit
     step = "" if parameter.step in (None, 1) else f" in steps of {parameter.step:.12g}"

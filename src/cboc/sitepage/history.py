@@ -1,4 +1,4 @@
-"""The site's own trials: of which kind each is, and all of them as a picture (an ECharts option, plain data).
+"""The site's own trials: the kind of each, and all of them as a picture (an ECharts option, plain data).
 
 Colours are the style sheet's, in the order of the series; a kind has a colour and a shape. Tooltips are drawn, not
 written as HTML.
@@ -31,6 +31,7 @@ class Kind(StrEnum):
 
 
 def kind(trial: Trial) -> Kind:
+    """Return the kind of a trial."""
     if trial.status in (Status.FAILED, Status.ABANDONED):
         return Kind(trial.status)
     if trial.decision == Decision.INITIAL:
@@ -39,18 +40,18 @@ def kind(trial: Trial) -> Kind:
 
 
 def past(site: Site) -> list[Trial]:
-    """What has been run or given up, the latest first."""
+    """Return the trials that were run or given up, the latest first."""
     over = (Status.COMPLETE, Status.FAILED, Status.ABANDONED)
     return [trial for trial in reversed(site.trials) if trial.status in over]
 
 
 def version(site: Site) -> str:
-    """Changes with the trials."""
+    """Return a version that changes with the trials."""
     return sha256(repr(site.trials).encode()).hexdigest()[:12]
 
 
 def picture(site: Site) -> Option:
-    """Outcome against the number of the trial; failed trials lie on the ground."""
+    """Draw the outcome against the number of the trial; failed trials lie at the bottom."""
     points: dict[Kind, list[Option]] = {name: [] for name in Kind}
     best = site.data.best.y if len(site.data) else None
     for trial in reversed(past(site)):

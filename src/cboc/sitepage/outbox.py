@@ -1,4 +1,4 @@
-"""What left the lab, in words. A message that was repeated is one line."""
+"""The messages that left the lab, in words. A repeated message is one line."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cboc.storage.sitefile import Sent
 
 @dataclass(frozen=True)
 class Line:
-    """Messages of one content."""
+    """All messages with the same content."""
 
     first: float  # seconds since 1970
     last: float
@@ -21,11 +21,11 @@ class Line:
     purpose: str
     request: str  # PUT /v2/...
     content: str  # the body, with the secrets left out
-    designs: dict[str, str]  # of it, in natural units
+    designs: dict[str, str]  # in the content, in natural units
 
 
 def lines(sent: list[Sent], space: Space) -> list[Line]:
-    """All that ever left, the latest first."""
+    """Return all messages that ever left, the latest first."""
     found: dict[tuple[str, str, bytes], Line] = {}
     for message in sent:
         key = (message.method, message.path, message.body)
@@ -37,7 +37,7 @@ def lines(sent: list[Sent], space: Space) -> list[Line]:
 
 
 def moment(at: float) -> str:
-    """In the time of this computer."""
+    """Write a time in this computer's time zone."""
     return datetime.fromtimestamp(at).strftime("%Y-%m-%d %H:%M:%S")
 
 

@@ -1,7 +1,7 @@
 """The site behind the page. It is opened anew from its file for every request: others may have changed the file.
 
-What asking the coordinator has brought is remembered here, so that a page is shown without asking again; however many
-windows are open, the coordinator hears from this site once in a while.
+The session remembers the coordinator's last answer and shows a page without asking again; however many windows are
+open, the coordinator hears from this site once in a while.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cboc.site.trial import Status, Trial
 from cboc.storage.sitefile import SiteFile
 
 LOG = logging.getLogger(__name__)
-PATIENCE = 3.0  # seconds, after which the coordinator counts as out of reach
+PATIENCE = 3.0  # seconds after which the coordinator counts as out of reach
 LONGEST_PAUSE = 30.0  # seconds between two messages: somebody may be looking
 
 
@@ -42,12 +42,12 @@ class Stage(StrEnum):
 
 @dataclass(frozen=True)
 class News:
-    """What asking for trial `number` has brought, other than a design."""
+    """The answer to a request for trial `number`, if it was not a design."""
 
     number: int
     stage: Stage
     sentence: str = ""
-    missing: tuple[str, ...] = ()  # who has not proposed yet
+    missing: tuple[str, ...] = ()  # sites that have not proposed yet
     closes_at: float | None = None  # without them, in seconds since 1970
 
 
@@ -56,12 +56,13 @@ class Session:
 
     def __init__(self, storage: str | Path, clock: Callable[[], float] = time.monotonic, **options: Any) -> None:
         self._storage, self._clock, self._options = storage, clock, {"patience": PATIENCE} | options
-        self._lock = Lock()  # of those who think
+        self._lock = Lock()  # held while computing a design or advice
         self._news: News | None = None
         self._since = self._due = -float("inf")  # the news; when to ask again
         self._advice: tuple[tuple[Trial, ...], Advice] | None = None
 
     def open(self, *, is_alone: bool = False) -> Site:
+        """Open the site anew from its file; `is_alone` lets it go on without the coordinator."""
         return join(storage=self._storage, **(self._options | {"goes_on_alone": is_alone}))
 
     @property
@@ -69,7 +70,7 @@ class Session:
         return SiteFile(self._storage)
 
     def news(self, site: Site) -> News:
-        """Where the site stands, as far as it is known without asking."""
+        """Return where the site stands, as far as that is known without asking."""
         number, trial = _upcoming(site), site.open_trial
         if trial is not None and trial.status is Status.PENDING:
             return News(number, Stage.RUN)
@@ -84,13 +85,13 @@ class Session:
         return self._news is not None and self._news.stage == Stage.FINISHED
 
     def ask(self, *, at_once: bool = False) -> None:
-        """Think about the next design and hand it in, unless that was asked a moment ago."""
+        """Compute the next design and submit it, unless that was asked a moment ago."""
         with self._lock:
             if at_once or self._clock() >= self._due:
                 self._ask(self.open())
 
     def go_on_alone(self, number: int) -> None:
-        """Run the own proposal of this trial, if nobody answers still."""
+        """Run the site's own proposal for this trial, if there is still no answer."""
         with self._lock:
             site = self.open(is_alone=True)
             if number == _upcoming(site):
@@ -107,7 +108,7 @@ class Session:
             self._due = self._clock() + pause(now - self._since, LONGEST_PAUSE)
 
     def _learned(self, site: Site) -> News | None:
-        """None: there is a design to run."""
+        """Return the news after asking; None if there is a design to run."""
         try:
             site.ask()
             return None
@@ -119,18 +120,19 @@ class Session:
             return News(_upcoming(site), Stage.UNREACHABLE, str(unreachable))
         except CbocError as refusal:
             return News(_upcoming(site), Stage.REFUSED, str(refusal))
-        except Exception as error:  # of a strategy of the user's own, or of the file: the page has to say it
+        except Exception as error:  # from the user's strategy or from the file: the page has to show it
             LOG.exception("asking for the next design failed")
             return News(_upcoming(site), Stage.REFUSED, f"it failed with {type(error).__name__}: {error}")
         missing = tuple(name for name in standing.missing if name != site.name)
         return News(_upcoming(site), Stage.WAITING, sentence, missing, standing.closes_at)
 
     def advice(self, site: Site) -> Advice | None:
-        """What was thought about these trials, if it was."""
+        """Return the advice on these trials, if it has been computed."""
         known = self._advice
         return known[1] if known is not None and known[0] == tuple(site.trials) else None
 
     def advise(self) -> None:
+        """Compute the advice on the current trials, unless it is known."""
         with self._lock:
             site = self.open()
             if self.advice(site) is None:

@@ -1,4 +1,4 @@
-"""What can be run: named parameters, linear constraints, and the unit cube that stands for them.
+"""The designs that can be run: named parameters, linear constraints, and the unit cube that stands for them.
 
 space.py        a space of designs: to the unit cube and back, sampling, projecting
 parameters.py   Float, Int and Choice

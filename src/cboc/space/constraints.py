@@ -5,7 +5,7 @@
     product    = factor (("*" | "/") factor | name | "(" sum ")")*
     factor     = ("+" | "-") factor | number | name | "(" sum ")"
 
-Every rule returns an affine form, Σ coefficient · name + constant; a product of two that both hold names is not linear.
+Every rule returns an affine form, Σ coefficient · name + constant; a product of two forms with names is not linear.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class _Token:
 
 
 def parse(text: str) -> Linear:
-    """The linear constraint that a string says."""
+    """Read a linear constraint from a string."""
     if not isinstance(text, str):
         raise CbocError(f"a constraint is a string such as 'a + b <= 1', but {text!r} came.")
     return _Parser(text).constraint()

@@ -1,8 +1,8 @@
-"""What a parameter may be, and where its values lie in [0, 1]: Float, Int and Choice.
+"""The kinds of parameters, Float, Int and Choice, and where their values lie in [0, 1].
 
 A number v is one unit coordinate, u = (v - low) / (high - low), or the same with log10 of all three. With a step, only
 the grid low, low + step, ... <= high exists. A choice among m options is m coordinates, one of them 1 and the others 0,
-so that a weighted mean of designs is a vote by weight.
+so a weighted mean of designs is a vote by weight.
 
 Messages here do not know the parameter's name; the Space that holds it puts the name in front.
 """
@@ -29,7 +29,7 @@ MOST_LEVELS = 1_000_000
 
 @dataclass(frozen=True)
 class _Number:
-    """What Float and Int share: the scale and the grid."""
+    """The scale and the grid that Float and Int share."""
 
     _noun: ClassVar[str]
 
@@ -69,7 +69,7 @@ class _Number:
 
     @property
     def width(self) -> float:
-        """What the unit coordinate spans: high - low, or log10(high / low)."""
+        """The span of the unit coordinate: high - low, or log10(high / low)."""
         return math.log10(self.high) - math.log10(self.low) if self.log else self.high - self.low
 
     @cached_property
@@ -77,7 +77,7 @@ class _Number:
         """The grid in natural units; empty for a continuous parameter."""
         if self.step is None:
             return np.empty(0)
-        # In exact decimals, so that three steps of 0.1 are the 0.3 that people write.
+        # Exact decimals make three steps of 0.1 the 0.3 that people write.
         low, high, step = (Fraction(repr(value)) for value in (self.low, self.high, self.step))
         scale = math.lcm(low.denominator, step.denominator)
         first, stride = int(low * scale), int(step * scale)
@@ -120,7 +120,7 @@ class _Number:
         return self.grid[k]
 
     def spread(self, u: Array) -> Array:  # (n,) -> (n, 1)
-        """Uniform numbers in [0, 1) to values that are equally likely."""
+        """Map uniform numbers in [0, 1) to equally likely values."""
         values: Array = u if self.grid is None else self.grid[(u * len(self.grid)).astype(int)]
         return values[:, None]
 
@@ -241,7 +241,7 @@ class Choice:
         raise self._unexpected(text)
 
     def spread(self, u: Array) -> Array:  # (n,) -> (n, m)
-        """Uniform numbers in [0, 1) to options that are equally likely."""
+        """Map uniform numbers in [0, 1) to equally likely options."""
         one_hot: Array = np.eye(self.size)[(u * self.size).astype(int)]
         return one_hot
 
@@ -254,17 +254,17 @@ KINDS: dict[str, type[Float] | type[Int] | type[Choice]] = {"float": Float, "int
 
 
 def nearest_level(grid: Array, u: Array) -> NDArray[np.intp]:
-    """Index of the grid level nearest to u, the lower one half way."""
+    """Index of the grid level nearest to u; half way between two levels, the lower one."""
     return np.searchsorted((grid[1:] + grid[:-1]) / 2, u)
 
 
 def winner(votes: Array) -> int:
-    """Index of the largest vote; the first one on ties, where a tie does not hang on the last bit of a sum."""
+    """Index of the largest vote, the first one on ties; votes that differ only by rounding are tied."""
     return int(np.argmax(votes >= votes.max() - TOLERANCE))
 
 
 def as_parameter(value: object) -> Parameter:
-    """A parameter from itself, from a shorthand, (20, 90) or ['a', 'b'], or from a dictionary of its fields."""
+    """Make a parameter from a parameter, a shorthand such as (20, 90) or ['a', 'b'], or a dictionary of its fields."""
     if isinstance(value, Float | Int | Choice):
         return value
     if isinstance(value, Mapping):
@@ -325,7 +325,7 @@ def _bound(name: str, value: object) -> float:
 
 
 def _as_number(value: object) -> float | None:
-    """The finite float a value is, or None; True and False are not numbers here."""
+    """The value as a finite float, or None; True and False are not numbers here."""
     if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
         return None
     return float(value)

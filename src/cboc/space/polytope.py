@@ -1,9 +1,9 @@
-"""The part of the unit cube that linear constraints leave, and its nearest point to anywhere.
+"""The part P of the unit cube that satisfies linear constraints, and the point of P nearest to any x.
 
     P = {x in [0, 1]^d : A x <= b, E x = e, x_j on its grid}
 
-The rows of A and E have unit norm, so that every residual is a distance in the unit cube. The relaxation of P forgets
-the grids. G x <= h gathers A x <= b, x <= 1 and -x <= 0; Q x = q is E x = e with orthonormal rows.
+The rows of A and E have unit norm, so every residual is a distance in the unit cube. The relaxation of P ignores the
+grids. G x <= h gathers A x <= b, x <= 1 and -x <= 0; Q x = q is E x = e with orthonormal rows.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from cboc.arrays import Array, Mask
 from cboc.errors import CbocError
 from cboc.space.parameters import TOLERANCE, nearest_level
 
-MOST_NODES = 500  # of branch and bound; after that the best point so far, or the nearest in L1, is good enough
+MOST_NODES = 500  # nodes of branch and bound; after that the best point so far, or the nearest in L1, is good enough
 
 
 @dataclass(frozen=True, eq=False)
 class Polytope:
-    """P of the module's head; a grid, where there is one, begins at 0 and is evenly spaced."""
+    """The set P = {x in [0, 1]^d : A x <= b, E x = e, x_j on its grid}; grids begin at 0 and are evenly spaced."""
 
     A: Array  # (m, d)
     b: Array  # (m,)
@@ -35,7 +35,7 @@ class Polytope:
 
     @property
     def dimension(self) -> int:
-        """d."""
+        """d, the number of coordinates."""
         return len(self.grid)
 
     def satisfies(self, X: Array, tolerance: float = TOLERANCE) -> Mask:  # (..., d) -> (...)
@@ -45,7 +45,7 @@ class Polytope:
         return holds
 
     def snapped(self, X: Array) -> Array:  # (..., d)
-        """The nearest point of the cube and the grids, whatever the linear constraints say."""
+        """The nearest point of the cube and the grids, ignoring the linear constraints."""
         snapped = X.clip(0.0, 1.0)
         for j, grid in self.grids:
             snapped[..., j] = grid[nearest_level(grid, snapped[..., j])]
@@ -60,7 +60,7 @@ class Polytope:
         return point
 
     def nearest(self, x: Array) -> Array:  # (d,)
-        """argmin ‖y - x‖ over P, by branch and bound: solve the relaxation, split it at a level the solution misses."""
+        """argmin ‖y - x‖ over P, by branch and bound: solve the relaxation, split it where it misses the grid."""
         snapped = self.snapped(x)
         if self.satisfies(snapped):
             return snapped
@@ -91,11 +91,11 @@ class Polytope:
         G, h = self.faces[0], np.concatenate([self.b, high, -low])
         y = nearest_point(x, G, h, *self.flat)
         if y is not None and not self.satisfies(y.clip(low, high), TOLERANCE / 10):
-            y = nearest_point(y, G, h, *self.flat)  # mends the rounding that a far-away x leaves
+            y = nearest_point(y, G, h, *self.flat)  # removes the rounding error of a far-away x
         return None if y is None else y.clip(low, high)
 
     def _rounded(self, x: Array, relaxed: Array) -> Array | None:
-        """The relaxed point on its nearest levels, with the other coordinates best for these; None if outside P."""
+        """The relaxed point on its nearest levels, with the best other coordinates for these; None if outside P."""
         y: Array | None
         y = levels = self.snapped(relaxed)
         if 0 < len(self.grids) < self.dimension:
@@ -148,7 +148,7 @@ class Polytope:
 
 
 def nearest_point(x: Array, G: Array, h: Array, Q: Array, q: Array) -> Array | None:
-    """argmin ½‖y - x‖² subject to G y <= h and Q y = q, or None if nothing satisfies these.
+    """argmin ½‖y - x‖² subject to G y <= h and Q y = q, or None if no y satisfies these.
 
     The dual active-set method of Goldfarb and Idnani (1983). At all times y = x - Gᵃᵀu - Qᵀv is the nearest point to x
     for the active rows Gᵃ, with u >= 0. The most violated row g becomes active by a move along -z, the part of g that

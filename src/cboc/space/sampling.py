@@ -1,7 +1,7 @@
-"""Uniform samples of a polytope: by rejection while that keeps a fair share, else by hit-and-run.
+"""Uniform samples of a polytope P: by rejection if that keeps enough points, else by hit-and-run.
 
-Rejection draws the coordinates that the equalities leave free, solves the equalities for the others, and keeps what is
-in P. The map from free coordinates to points is affine, so what it keeps is uniform on P, grids included.
+Rejection draws the coordinates that the equalities leave free, solves the equalities for the others, and keeps the
+points in P. The map from free coordinates to points is affine, so these are uniform on P, grids included.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FLAT = 1e-7  # linear programs cannot tell a thinner set from one of lower dimen
 
 @dataclass(frozen=True, eq=False)
 class Sampler:
-    """Uniform samples of a polytope that is not empty."""
+    """Draws uniform samples of a polytope that is not empty."""
 
     polytope: Polytope
 
@@ -37,7 +37,7 @@ class Sampler:
         return kept[:n]
 
     def _spread(self, u: Array) -> Array:  # (n, f) -> (n, d)
-        """Free coordinates equally likely within their range, the others not yet known."""
+        """Points with uniform free coordinates within their ranges; the others are not yet known."""
         X = np.zeros((len(u), self.polytope.dimension))
         for i, (j, (low, high)) in enumerate(self._free.items()):
             grid = self.polytope.grid[j]
@@ -56,7 +56,7 @@ class Sampler:
         return snapped, (abs(snapped - X) <= TOLERANCE).all(axis=1) & self.polytope.satisfies(snapped)
 
     def _settled(self, X: Array) -> Array:  # (n, d)
-        """Points of the relaxation to points of P: free coordinates to their levels; if that fails, the nearest."""
+        """Move points of the relaxation into P: free coordinates to their levels; if that fails, the nearest point."""
         points, is_inside = self._completed(self.polytope.snapped(X))
         for i in np.flatnonzero(~is_inside):
             points[i] = self.polytope.nearest(X[i])
@@ -147,6 +147,6 @@ class Sampler:
 
 
 def _steepness(G: Array, Q: Array) -> Array:  # (m,)
-    """Norm of every row within the flat Q x = q; 0 for a row that is the same all over the flat."""
+    """Norm of every row within the flat Q x = q; 0 for a row that is constant on the flat."""
     norms = np.linalg.norm(G - G @ Q.T @ Q, axis=1)
     return np.where(norms > FLAT, norms, 0.0)

@@ -58,7 +58,7 @@ class Space:
         return tuple(self.parameters.items()), self.constraints
 
     def __add__(self, other: Space) -> Space:
-        """All parameters and constraints of both; the coordinates of this one come first."""
+        """The space with all parameters and constraints of both; the coordinates of this one come first."""
         if twice := [name for name in self.parameters if name in other.parameters]:
             raise CbocError(f"a parameter is in one space only; '{twice[0]}' is in both. Rename one of them.")
         return Space({**self.parameters, **other.parameters}, (*self.constraints, *other.constraints))
@@ -120,12 +120,12 @@ class Space:
 
     @cached_property
     def is_continuous(self) -> bool:
-        """No grids and no choices?"""
+        """Has the space neither grids nor choices?"""
         return not self.blocks and all(levels is None for levels in self.grid)
 
     @cached_property
     def is_box(self) -> bool:
-        """No constraints?"""
+        """Has the space no constraints?"""
         return not self.constraints
 
     # Designs to vectors and back
@@ -150,7 +150,7 @@ class Space:
     def from_unit(self, x: ArrayLike) -> dict[str, Any]:
         """The design of a vector of the cube: numbers on their nearest level, the option with the largest coordinate.
 
-        Constraints are not looked at; `project` first if the vector is a mix.
+        Constraints are not checked; `project` first if the vector is a mix.
         """
         inside = self._inside(self._vector(x)[None])[0]
         return {name: p.from_unit(inside[self._slices[name]]) for name, p in self.parameters.items()}
@@ -183,14 +183,14 @@ class Space:
         if not np.isfinite(vector).all():
             raise CbocError(f"only finite vectors can be projected, but {vector.tolist()} came.")
         nearest = self._snapped(vector)
-        if self._polytope is not None:  # a coordinate that is in no constraint has its nearest value already
+        if self._polytope is not None:  # coordinates outside all constraints already have their nearest value
             nearest[self._coupled] = self._polytope.nearest(vector[self._coupled])
         return nearest
 
     def sample(
         self, n: int, rng: np.random.Generator, method: Literal["sobol", "uniform"] = "sobol"
     ) -> Array:  # (n, D)
-        """n feasible points, uniform: a shifted Sobol' sequence, or independent points."""
+        """Draw n uniform feasible points: a shifted Sobol' sequence, or independent points."""
         if method not in METHODS:
             raise CbocError(f"unknown method {method!r}; {did_you_mean(str(method), METHODS)}")
 
@@ -208,7 +208,7 @@ class Space:
     # Plain data
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain dictionaries and lists, for JSON and TOML."""
+        """The space as plain dictionaries and lists, for JSON and TOML."""
         parameters = {name: to_fields(parameter) for name, parameter in self.parameters.items()}
         return {"parameters": parameters, "constraints": list(self.constraints)}
 
@@ -224,7 +224,7 @@ class Space:
             raise CbocError("a space needs the key 'parameters', which is missing.")
         return cls(given["parameters"], given.get("constraints", ()))
 
-    # Behind the scenes
+    # Internals
 
     @cached_property
     def _slices(self) -> dict[str, slice]:
@@ -242,7 +242,7 @@ class Space:
         return tuple((j, levels, (levels[1:] + levels[:-1]) / 2) for j, levels in grids)
 
     def _snapped(self, x: Array) -> Array:  # (D,)
-        """The nearest point of the cube, the grids and the options, whatever the constraints say."""
+        """The nearest point of the cube, the grids and the options, ignoring the constraints."""
         snapped = np.minimum(np.maximum(x, 0.0), 1.0)
         for j, levels, midpoints in self._levels:
             snapped[j] = levels[midpoints.searchsorted(x[j])]
@@ -258,7 +258,7 @@ class Space:
         return vector
 
     def _inside(self, X: Array) -> Array:  # (n, D)
-        """X without rounding beyond the cube; anything further outside is a mistake."""
+        """X with rounding beyond the cube removed; anything further outside is an error."""
         inside = X.clip(0.0, 1.0)
         is_outside = ~(abs(X - inside) <= TOLERANCE)
         if is_outside.any():
@@ -311,7 +311,7 @@ class Space:
 
     @cached_property
     def _polytope(self) -> Polytope | None:
-        """What the constraints leave of the coordinates they hold."""
+        """The polytope of the constrained coordinates."""
         if self.is_box:
             return None
         A, b, E, e = self.linear
@@ -332,7 +332,7 @@ def _named_parameters(given: Mapping[str, Any]) -> dict[str, Parameter]:
 
 
 def _about(name: str, function: Callable[[Any], _Result], value: object) -> _Result:
-    """function(value), with the parameter's name in front of what it has to complain about."""
+    """function(value), with the parameter's name in front of its error messages."""
     try:
         return function(value)
     except CbocError as error:

@@ -2,6 +2,6 @@
 
 sitefile.py  a site's own file: trials, settings, a copy of every message that left
 journal.py   the journal of a simulation, as lines of JSON
-formats.py   what version 0.1.0 wrote, in the form of today
+formats.py   converts what version 0.1.0 wrote to today's form
 lock.py      one writer at a time
 """

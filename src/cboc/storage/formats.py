@@ -1,4 +1,4 @@
-"""What version 0.1.0 wrote, in the form of today."""
+"""Conversion of what version 0.1.0 wrote to today's form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ LEFT_OUT: tuple[Any, ...] = (None, "", [], {})
 
 
 def trial_from_1(old: Mapping[str, Any]) -> dict[str, Any]:
-    """The row of a trial, which was flat."""
+    """Convert the row of a trial, which was flat."""
     row = {name: old[name] for name in ("site", "number", "status", "proposed", "executed", "note") if name in old}
     if "decision" in old:
         row["decision"] = DECISIONS.get(old["decision"], old["decision"])
@@ -22,7 +22,7 @@ def trial_from_1(old: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _turn(old: Mapping[str, Any]) -> dict[str, Any]:
-    """The round was the site's turn as well."""
+    """The turn of a trial; the round was also the site's turn."""
     note = {
         "log_worth": old.get("log_worth", 0.0),
         "pull": old.get("pull", 0.0),
@@ -49,7 +49,7 @@ def _turn(old: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _stance(old: Mapping[str, Any]) -> str | None:
-    """A pull was kept where the site was not alone, and what a mix had to keep where it was in doubt."""
+    """The stance: a site that was not alone kept its pull, and one in doubt the share that a mix had to keep."""
     if "best" not in old:
         return None
     if "pull" not in old:
@@ -58,7 +58,7 @@ def _stance(old: Mapping[str, Any]) -> str | None:
 
 
 def settings_from_1(about: Mapping[str, Any]) -> dict[str, Any]:
-    """What a site's file says about the site."""
+    """Convert what a site's file says about the site."""
     news = {name: value for name, value in about.items() if name not in ("initial", "seed")}
     news["policy"] = {"initial": about.get("initial"), "seed": about.get("seed", 0), "goes_on_alone": True}
     if "data" in about:

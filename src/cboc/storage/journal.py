@@ -1,4 +1,4 @@
-"""The journal of a simulation: its trials as lines of JSON, on disk while they happen."""
+"""The journal of a simulation: its trials as lines of JSON, written as they happen."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ FORMAT = 2
 class Journal:
     """An append-only file of trials: a header that says which study, then one line whenever a trial changes.
 
-    A line that was cut by a kill is dropped when the file is opened again; of several lines for one trial the last
-    counts.
+    A line cut short by a kill is dropped when the file is opened again. If a trial has several lines, the last counts.
     """
 
     def __init__(self, path: str | Path, header: dict[str, Any]) -> None:
@@ -32,7 +31,7 @@ class Journal:
         self._file = self.path.open("a")
 
     def _read(self) -> None:
-        """Read it all back, and cut off what a kill left unfinished."""
+        """Read the file, and cut off a line that a kill left unfinished."""
         header, trials, length = read_journal(self.path)
         if header["format"] != FORMAT:
             raise CbocError(
@@ -62,7 +61,7 @@ class Journal:
 
 
 def read_journal(path: str | Path) -> tuple[dict[str, Any], dict[tuple[str, int], Trial], int]:
-    """Header, the latest state of every trial, and how many bytes of the file are whole."""
+    """The header, the latest state of every trial, and the number of bytes in complete lines."""
     path = Path(path)
     try:
         data = path.read_bytes()

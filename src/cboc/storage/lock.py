@@ -9,12 +9,12 @@ from time import monotonic, sleep
 
 from cboc.errors import CbocError
 
-PATIENCE = 2.0  # seconds: so long a worker may outlive a parent that was killed
+PATIENCE = 2.0  # seconds that a worker may outlive a killed parent
 
 
 @contextmanager
 def only_writer(path: Path) -> Iterator[None]:
-    """Nobody else writes this file meanwhile; the claim ends with the process, however that ends."""
+    """Lock a file against other writers inside the block; the lock ends with the process, in any case."""
     try:
         import fcntl
     except ImportError:  # Windows

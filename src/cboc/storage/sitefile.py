@@ -1,6 +1,6 @@
 """A site's own file: its trials with their outcomes, its token, and a copy of every message that left.
 
-Everything is on disk before it is sent, so that a site which is killed at any moment sends the same again.
+Everything is on disk before it is sent, so a site that is killed at any moment sends the same again.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Sent:
 
     @property
     def content(self) -> dict[str, Any]:
-        """What it says, field by field; empty if that is nothing."""
+        """The fields of the message; empty if it has none."""
         try:
             content = json.loads(self.body)
         except ValueError:
@@ -62,15 +62,15 @@ class Sent:
 
     @property
     def shown(self) -> str:
-        """Its body word for word, but for its secrets."""
+        """The body word for word, except for its secrets."""
         public = {name: "***" if name in SECRETS else value for name, value in self.content.items()}
         return json.dumps(public) if public else self.body.decode(errors="replace")
 
 
 class SiteFile:
-    """One site's file, by its path or as sqlite:///PATH. Only joining makes one, which nobody else may read.
+    """One site's file, by its path or as sqlite:///PATH. Only joining creates it, readable by its owner alone.
 
-    What is in it is read once, when it is opened; what is changed is changed in the file first.
+    The content is read once, on opening; a change is made in the file first.
     """
 
     def __init__(self, storage: str | Path, clock: Callable[[], float] = time.time, *, is_made: bool = False) -> None:
@@ -112,7 +112,7 @@ class SiteFile:
             self.about: dict[str, Any] = {key: json.loads(value) for key, value in about}
 
     def _translate(self) -> None:
-        """A file of version 0.1.0, in the form of today: all of it or nothing."""
+        """Convert a file of version 0.1.0 to today's form, completely or not at all."""
         with self._transaction() as connection:
             self._read(connection)
             if self.about.get("format") != 1:  # another process was faster
@@ -121,19 +121,19 @@ class SiteFile:
                 about = settings_from_1(self.about) | {"format": FORMAT}
                 rows = {number: json.dumps(trial_from_1(json.loads(row))) for number, row in self._rows.items()}
             self.about, self._rows = about, rows
-            self.trials()  # a file that is damaged stays as it is
+            self.trials()  # raises if damaged: such a file stays as it is
             connection.execute("DELETE FROM about")
             facts = [(key, json.dumps(value)) for key, value in about.items()]
             connection.executemany("INSERT INTO about VALUES (?, ?)", facts)
             connection.executemany("UPDATE trials SET row = ? WHERE number = ?", [(r, n) for n, r in rows.items()])
 
     def remember(self, **facts: Any) -> None:
-        """What is known about the site and its study; takes the place of what was known."""
+        """Save facts about the site and its study, replacing earlier ones."""
         self._write_about("INSERT OR REPLACE INTO about VALUES (?, ?)", facts)
         self.about |= facts
 
     def remember_first(self, **facts: Any) -> None:
-        """What is known already stays: of two processes that begin at once, one makes the token."""
+        """Save facts that are not known yet: of two processes that begin at once, one makes the token."""
         self._write_about("INSERT OR IGNORE INTO about VALUES (?, ?)", facts)
         with self._open() as connection:
             self._read(connection)
@@ -150,7 +150,7 @@ class SiteFile:
 
     @property
     def is_begun(self) -> bool:
-        """Has the site asked for a trial?"""
+        """Whether the site has asked for a trial."""
         return bool(self._rows)
 
     def trials(self) -> list[Trial]:
@@ -162,7 +162,7 @@ class SiteFile:
         return trials
 
     def keep(self, trial: Trial) -> None:
-        """As it is now, in the place of what it was: unless another process has changed that meanwhile."""
+        """Save the new state of a trial; raises if another process has changed it meanwhile."""
         number, row = trial.number, json.dumps(trial.to_row())
         with self._transaction() as connection:
             stored = connection.execute("SELECT row FROM trials WHERE number = ?", (number,)).fetchone()
@@ -175,20 +175,20 @@ class SiteFile:
         self._rows[number] = row
 
     def record(self, address: str, method: str, path: str, body: bytes) -> None:
-        """A message that is about to leave."""
+        """Record a message that is about to leave."""
         with self._transaction() as connection:
             row = (self._clock(), address, method, path, body)
             connection.execute("INSERT INTO sent (at, address, method, path, body) VALUES (?, ?, ?, ?, ?)", row)
 
     def sent(self) -> list[Sent]:
-        """All that ever left, in order."""
+        """All messages that ever left, in order."""
         with self._open() as connection:
             rows = connection.execute("SELECT at, address, method, path, body FROM sent ORDER BY id").fetchall()
         with self._undamaged():
             return [Sent(float(at), address, method, path, bytes(body)) for at, address, method, path, body in rows]
 
     def sent_count(self) -> int:
-        """How many messages that are, without reading them."""
+        """The number of messages that ever left, without reading them."""
         with self._open() as connection:
             return int(connection.execute("SELECT count(*) FROM sent").fetchone()[0])
 
@@ -201,7 +201,7 @@ class SiteFile:
 
     @contextmanager
     def _open(self, path: Path | None = None) -> Iterator[sqlite3.Connection]:
-        """A connection for one purpose: nothing stays open, and nothing lies beside the file, while a person works."""
+        """A short-lived connection: nothing stays open, and no file lies beside this one, while a person works."""
         address = (path or self.path).resolve().as_uri() + "?mode=rw"
         try:
             with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as connection:
@@ -215,16 +215,16 @@ class SiteFile:
         with self._open() as connection:
             connection.execute("BEGIN IMMEDIATE")
             yield connection
-            connection.execute("COMMIT")  # without it, closing forgets
+            connection.execute("COMMIT")  # without it, closing would discard the changes
 
 
 def _appear(begun: Path, path: Path) -> None:
-    """The file has its name as a whole, or not at all; if another process was faster, its file stays."""
+    """Give a complete file its name, atomically; if another process was faster, its file stays."""
     try:
         os.link(begun, path)
     except FileExistsError:
         pass
-    except OSError:  # a disk without links
+    except OSError:  # a file system without links
         if not path.exists():
             os.replace(begun, path)
             return

@@ -18,7 +18,7 @@ from cboc.utility.noisy import NoisyEI
 from cboc.utility.thompson import Thompson
 from cboc.utility.utility import Utility
 
-FRESH_LOOK = 8  # every so many points, or eighth of them, the hyper-parameters are searched from another start as well
+FRESH_LOOK = 8  # every 8 points, or eighth of them, the hyper-parameters are also searched from another start
 LOOKS = 2
 
 
@@ -36,11 +36,11 @@ class Bayesian(Strategy):
     can_batch = True
 
     def surrogate(self, situation: Situation) -> GP:
-        """The fitted Gaussian process, with failures padded and experiments under way believed."""
+        """The fitted Gaussian process, with padded failures and predicted outcomes for experiments under way."""
         return self.surrogates([situation])[0]
 
     def surrogates(self, situations: Sequence[Situation]) -> list[GP]:
-        """The surrogates of several sites on one space, fitted together where they have as many data."""
+        """The surrogates of several sites on one space, fitted together if they have equally many data."""
         tasks = [_task(situation) for situation in situations]
         gps = fit_all(tasks, model=self.model, widths=situations[0].space.widths)
         return [gp.believe(situation.pending) for gp, situation in zip(gps, situations, strict=True)]
@@ -49,7 +49,7 @@ class Bayesian(Strategy):
         return self.batch([situation], [rng])[0] if situation.has_data else Blind(situation, rng)
 
     def batch(self, situations: Sequence[Situation], rngs: Sequence[Generator]) -> list[Opinion]:
-        """The opinions of several sites on one space, which all have data; each is the same as alone."""
+        """The opinions of several sites on one space that all have data; each is the same as alone."""
         return self.opinions(self.surrogates(situations), situations, rngs)
 
     def opinions(self, gps: Sequence[GP], situations: Sequence[Situation], rngs: Sequence[Generator]) -> list[Opinion]:
@@ -90,6 +90,6 @@ SURROGATES: dict[str, Callable[[], Bayesian]] = {"default": Bayesian, "paper": p
 
 
 def named(surrogate: str = "default", utility: str | None = None) -> Bayesian:
-    """A strategy by these names; None: the surrogate's own utility, LogEI or, for the paper's, EI."""
+    """The strategy with these names; utility None is the surrogate's default: LogEI, or EI for the paper's."""
     strategy = SURROGATES[surrogate]()
     return strategy if utility is None else replace(strategy, utility=UTILITIES[utility])

@@ -1,4 +1,4 @@
-"""The strategies that studies begin with: ours, and the paper's."""
+"""The two ready-made strategies: our default, and the paper's."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cboc.strategy.opinion import Strategy
 def collaborative(
     strategy: Strategy | None = None, gate: GateLike | None = None, guide: GuideLike | None = None
 ) -> Gated:
-    """Our default: drawn to the others' best designs as far as a guide says, and behind a gate.
+    """Our default strategy: a guide draws it to the others' best designs, and a gate judges the mix.
 
     With no arguments: Matern-5/2, dimension-scaled prior, compressed outcomes, LogEI.
     """
@@ -20,5 +20,5 @@ def collaborative(
 
 
 def published() -> Gated:
-    """The paper's: its own surrogate and utility, every mix is followed, nobody is drawn."""
+    """The paper's strategy: its surrogate and utility, every mix is followed, and no guide."""
     return Gated(paper(), Gate(0.0))

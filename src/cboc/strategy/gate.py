@@ -1,11 +1,11 @@
 """The gate: a site's own decision to run the mixed design or its own.
 
-    run the mix if  U(mix) >= ρ U(own),  else the own proposal
+    run the mix if  U(mix) >= ρ U(own),  else the site's own proposal
 
-ρ = 0 is the paper (always follow), ρ > 1 is working alone. Nothing is shared by it. The executed design is then a
+ρ = 0 is the paper (always follow), ρ > 1 is working alone. The gate shares nothing. The executed design is then a
 ρ-approximate maximiser of U, whatever the others do. (Lemma 4 asks for a utility of at least κ at the executed design,
-which averaging alone does not ensure.) Where a guide adds a bonus of up to c nats, U has it, and the site's own utility
-keeps at least ρ e^-c.
+which averaging alone does not ensure.) If a guide adds a bonus of up to c nats, U includes it, and the site's own
+utility keeps at least ρ e^-c.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from cboc.strategy.verdict import Note, Verdict
 from cboc.surrogate.gp import GP
 from cboc.utility.utility import Utility
 
-GateLike = Callable[[float, float], bool]  # log worth of the mix, of the own design -> follow?
+GateLike = Callable[[float, float], bool]  # log worth of the mix, log worth of the own design -> follow?
 
 
 @dataclass(frozen=True)
 class Gate:
-    """Follow the group where it costs at most a share 1 - ρ of the own utility."""
+    """Follow the group if that costs at most a share 1 - ρ of the site's own utility."""
 
     ratio: float = 0.1  # ρ
 
@@ -47,7 +47,7 @@ class Gate:
 class Gated(Strategy):
     """A strategy whose verdicts pass a gate."""
 
-    strategy: Strategy  # or a function that is one
+    strategy: Strategy  # or a function with the same signature
     gate: GateLike = field(default_factory=Gate)
 
     def __post_init__(self) -> None:
@@ -71,7 +71,7 @@ class Gated(Strategy):
 
 @dataclass(frozen=True)
 class GatedOpinion:
-    """An opinion whose verdict passes a gate, which compares what the proposal was chosen by: the pull is in it."""
+    """An opinion whose verdict passes a gate; the gate compares utilities with the pull of the others included."""
 
     opinion: Opinion
     gate: GateLike

@@ -1,6 +1,6 @@
-"""What a site thinks in one turn: the seam for other people's optimisers.
+"""What a site thinks in one turn: the interface for other optimisers.
 
-    strategy(situation, rng) -> opinion        fit, build a utility, whatever it takes
+    strategy(situation, rng) -> opinion        fit, build a utility, and so on
     opinion.propose() -> x                     what the site would run by itself
     opinion.note(x) -> note                    plain data about that, kept with the trial
     opinion.judge(heard) -> verdict            follow the mix, or not
@@ -31,16 +31,16 @@ Generator = np.random.Generator
 
 @dataclass(frozen=True)
 class Heard:
-    """What came back in a turn, and what the site had proposed."""
+    """The answer that a site received in a turn, and what it had proposed."""
 
-    mix: Array  # (D,), projected onto what the site can run
+    mix: Array  # (D,), projected onto the designs that the site can run
     own: Array  # (D,)
     note: Note  # about the own proposal
     others: Array  # (m, S) best designs of the others, as they are now
 
     @property
     def is_own(self) -> bool:
-        """Is the mix the site's own proposal?"""
+        """Whether the mix is the site's own proposal."""
         return bool(np.array_equal(self.mix, self.own))
 
 
@@ -49,19 +49,19 @@ class Opinion(Protocol):
 
     @property
     def utility(self) -> Utility | None:
-        """What it goes by, where that is a utility that others may add to."""
+        """The utility behind the opinion, if it has one to which a guide may add."""
 
     def with_utility(self, utility: Utility) -> Opinion:
-        """An opinion by another utility, in place of this one."""
+        """The opinion with another utility, in place of this one."""
 
     def propose(self) -> Array:
-        """x_k(t), (D,): what the site would run by itself."""
+        """The design x_k(t) that the site would run by itself, (D,)."""
 
     def note(self, x: Array) -> Note:
         """What to keep of the opinion, once x is proposed."""
 
     def judge(self, heard: Heard) -> Verdict:
-        """Follow the mix?"""
+        """Decide whether to follow the mix."""
 
 
 class Strategy(ABC):
@@ -72,7 +72,7 @@ class Strategy(ABC):
 
     @property
     def can_batch(self) -> bool:
-        """Are several situations on one space cheaper at once?"""
+        """Whether several situations on one space are cheaper together."""
         return False
 
     def batch(self, situations: Sequence[Situation], rngs: Sequence[Generator]) -> list[Opinion]:
@@ -80,20 +80,20 @@ class Strategy(ABC):
         return [self(situation, rng) for situation, rng in zip(situations, rngs, strict=True)]
 
     def surrogate(self, situation: Situation) -> GP | None:  # noqa: ARG002
-        """The model behind the opinions, where it is one of ours: what advice and pictures are made from."""
+        """The model behind the opinions, if it is one of ours; advice and pictures use it."""
         return None
 
 
 @dataclass(frozen=True)
 class FromFunction(Strategy):
-    """Any function from a situation and its randomness to an opinion."""
+    """A strategy from any function of a situation and its randomness to an opinion."""
 
     function: Callable[[Situation, Generator], Opinion]
 
     def __call__(self, situation: Situation, rng: Generator) -> Opinion:
         opinion = self.function(situation, rng)
         for part in ("propose", "note", "judge", "utility"):
-            if not hasattr(opinion, part):  # somebody else's object, looked at where it comes in
+            if not hasattr(opinion, part):  # a user's object, checked where it enters
                 raise CbocError(
                     f"a strategy has to return an opinion, with {part}; {opinion!r} has none. "
                     "ByUtility makes one of a utility."
@@ -102,21 +102,21 @@ class FromFunction(Strategy):
 
 
 def as_strategy(given: Any) -> Strategy:
-    """A strategy, or any function as one."""
+    """The strategy given, or a function wrapped as a strategy."""
     if isinstance(given, type) or not callable(given):
         raise CbocError(f"a strategy is a function, such as Bayesian(); {given!r} is not.")
-    return given if isinstance(given, Strategy) else FromFunction(given)  # the door: behind it all are strategies
+    return given if isinstance(given, Strategy) else FromFunction(given)  # from here on all are strategies
 
 
 class Searches:
-    """The maximisers of several utilities on one space, found together the first time that one is asked for."""
+    """The maximisers of several utilities on one space, found together when the first is requested."""
 
     def __init__(self, utilities: Sequence[Utility], space: Space, rngs: Sequence[Generator]) -> None:
         self._utilities, self._space, self._rngs = list(utilities), space, rngs
         self._found: list[Array] = []
 
     def replace(self, place: int, utility: Utility) -> None:
-        """Search for another maximum in this place; only before one is found."""
+        """Replace the utility in this place; possible only before the search."""
         self._utilities[place] = utility
 
     def __getitem__(self, place: int) -> Array:
@@ -127,25 +127,25 @@ class Searches:
 
 @dataclass(frozen=True)
 class ByUtility:
-    """The opinion of a utility: propose where it is largest, and judge a mix by what it is worth there."""
+    """An opinion from a utility: propose its maximiser, and judge a mix by its utility."""
 
     utility: Utility
     situation: Situation = field(repr=False)
     rng: Generator = field(repr=False)
     memory: tuple[float, ...] | None = None
-    searches: Searches | None = field(default=None, repr=False)  # that it shares with others
-    place: int = 0  # among them
+    searches: Searches | None = field(default=None, repr=False)  # the search it shares with other opinions
+    place: int = 0  # in that search
 
     def __post_init__(self) -> None:
         for part in ("__call__", "with_gradient", "log_worth", "anchors"):
-            if not hasattr(self.utility, part):  # somebody else's object, looked at where it comes in
+            if not hasattr(self.utility, part):  # a user's object, checked where it enters
                 raise CbocError(
                     f"a strategy has to return a utility, with {part}; {self.utility!r} has none. "
                     "Wrap a function of designs in cboc.utility.Custom."
                 )
 
     def with_utility(self, utility: Utility) -> ByUtility:
-        """An opinion by another utility; this one is asked no more."""
+        """The opinion with another utility; this one must not be used any more."""
         if self.searches is not None:
             self.searches.replace(self.place, utility)
         return replace(self, utility=utility)
@@ -168,7 +168,7 @@ def by_utility(
     rngs: Sequence[Generator],
     memories: Sequence[tuple[float, ...] | None],
 ) -> list[ByUtility]:
-    """The opinions of several utilities on one space, which search together."""
+    """The opinions from several utilities on one space, with a joint search."""
     searches = Searches(utilities, situations[0].space, rngs)
     given = zip(utilities, situations, rngs, memories, strict=True)
     return [ByUtility(*each, searches=searches, place=place) for place, each in enumerate(given)]

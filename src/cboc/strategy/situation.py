@@ -1,4 +1,4 @@
-"""What a site knows when it is asked for a proposal. Nothing of it leaves the site."""
+"""What a site knows when it makes a proposal. None of it leaves the site."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ class Situation:
     """A site's own data, what it has heard of the others, and what it remembers."""
 
     dataset: Dataset
-    space: Space  # of the site: the study's parameters first, then any of its own
+    space: Space  # the site's: first the study's parameters, then any that only this site has
     pending: Array = field(default_factory=lambda: np.empty((0, 0)))  # designs under way (p, D)
     memory: tuple[float, ...] | None = None  # what the last opinion wanted to remember
     others: Array | None = None  # best designs of the others (m, S), as last heard; None: the study shares none
-    progress: float = 0.0  # t_k / T_k: the share of its turns that the site has behind it
-    shared: Space | None = None  # the study's space, where the site has parameters of its own
+    progress: float = 0.0  # t_k / T_k: the share of its turns that the site has taken
+    shared: Space | None = None  # the study's space, if the site has further parameters
 
     @property
     def has_data(self) -> bool:
-        """Has anything been run?"""
+        """Whether the site has run anything."""
         return len(self.dataset) + len(self.dataset.failures) > 0
 
     @property
     def common(self) -> Space:
-        """The space that all sites share; its coordinates are the first ones of the site's."""
+        """The space that all sites share; its coordinates come first in the site's space."""
         return self.space if self.shared is None else self.shared

@@ -1,4 +1,4 @@
-"""What is kept of an opinion with its trial: plain data."""
+"""What a trial keeps of an opinion, as plain data."""
 
 from __future__ import annotations
 
@@ -15,26 +15,26 @@ from cboc.errors import CbocError
 
 
 class Stance(StrEnum):
-    """How a site stands to the others, as its guide sees it."""
+    """A site's stance to the others, according to its guide."""
 
     TOGETHER = "together"  # drawn to them, and mixes
-    DOUBT = "in doubt"  # not drawn, and mixes only what keeps much of its own utility
+    DOUBT = "in doubt"  # not drawn, and mixes only if that keeps much of its own utility
     ALONE = "alone"  # neither
 
 
 @dataclass(frozen=True)
 class Note:
-    """What is kept of an opinion: what it thought of the site's own proposal, and how it stood to the others."""
+    """What a trial keeps of an opinion: its worth of the site's own proposal, and its stance to the others."""
 
-    log_worth: float = 0.0  # of the own proposal, by the own utility
-    pull: float = 0.0  # by which the others' best designs drew the proposal, in nats
-    stance: Stance | None = None  # None: no guide was asked
-    keeps: float = 0.0  # in doubt: the share of the own utility that a mix has to keep
+    log_worth: float = 0.0  # of the site's own proposal, by its own utility
+    pull: float = 0.0  # of the others' best designs on the proposal, in nats
+    stance: Stance | None = None  # None: there was no guide
+    keeps: float = 0.0  # in doubt: the share of its own utility that a mix must keep
     reason: str = ""  # why the site is in doubt or alone, to follow "because"
-    log_odds: float | None = None  # that the best designs lie together, in nats; None: nothing to judge by
-    consistency: float | None = None  # of the site's outcomes with that, from -1 to 1; None: it has hardly been there
-    reward: float | None = None  # S_k, what the rule compares; None: the worth
-    memory: tuple[float, ...] | None = None  # what the strategy wants to know in the next turn
+    log_odds: float | None = None  # that the best designs lie together, in nats; None: nothing to judge from
+    consistency: float | None = None  # of the site's outcomes with that, from -1 to 1; None: too few designs near them
+    reward: float | None = None  # S_k, which the rule compares; None: use the worth
+    memory: tuple[float, ...] | None = None  # what the strategy wants to remember for the next turn
 
     def __post_init__(self) -> None:
         _check_numbers(self, ("log_worth", "pull", "keeps"), ("log_odds", "consistency", "reward"))
@@ -51,11 +51,11 @@ class Verdict:
     """Whether a site runs the mix, and what it thinks of it."""
 
     follows: bool
-    log_worth: float = 0.0  # of the mix, by the own utility
-    pull: float = 0.0  # of the others there, in nats
+    log_worth: float = 0.0  # of the mix, by the site's own utility
+    pull: float = 0.0  # of the others at the mix, in nats
     reason: str = ""  # why it does not follow, to follow "because"
-    instead: tuple[float, ...] | None = None  # a third design to run, neither the mix nor the own one
-    memory: tuple[float, ...] | None = None  # takes the place of the note's
+    instead: tuple[float, ...] | None = None  # a third design to run, neither the mix nor the site's own
+    memory: tuple[float, ...] | None = None  # replaces the note's
 
     def __post_init__(self) -> None:
         if not isinstance(self.follows, bool | np.bool_):
@@ -67,7 +67,7 @@ class Verdict:
 
 
 def _check_numbers(kept: Note | Verdict, needed: Sequence[str], optional: Sequence[str] = ()) -> None:
-    """Make floats of these, which are finite; only the logarithm of a worth may be infinite."""
+    """Convert these fields to finite floats; only the logarithm of a worth may be infinite."""
     for name in (*needed, *optional):
         value: Any = getattr(kept, name)
         if value is None and name in optional:
@@ -82,7 +82,7 @@ def _check_numbers(kept: Note | Verdict, needed: Sequence[str], optional: Sequen
 
 
 def _check_lists(kept: Note | Verdict, names: Sequence[str]) -> None:
-    """Make tuples of these lists of finite numbers; an empty one is nothing, as it is in a file."""
+    """Convert these lists of finite numbers to tuples; an empty list becomes None, as in a file."""
     for name in names:
         values: Any = getattr(kept, name)
         if values is None:

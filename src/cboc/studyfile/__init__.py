@@ -1,4 +1,4 @@
-"""A study as a TOML file: what a bench scientist edits and `cboc simulate` runs.
+"""A study as a TOML file, which a bench scientist edits and `cboc simulate` runs.
 
 reading.py     TOML -> StudyFile
 section.py     one table of the file, read key by key

@@ -1,4 +1,4 @@
-"""From a TOML file to a study that can be run."""
+"""Read a TOML file as a study that can be run."""
 
 from __future__ import annotations
 
@@ -48,20 +48,20 @@ SITE_KEYS = (
     "name", "direction", "budget", "problem", "scale", "offset", "shift", "noise", "experiment", "program", "data",
     "outcome",
 )  # fmt: skip
-LONG = "7 d"  # a site that is gone for good holds up nobody for ever
+LONG = "7 d"  # a site that never returns does not hold up the others for ever
 OWN_KEYS = ("gate", "guide", "initial", "seed", "stop_below", "surrogate", "utility")  # of [study], in a simulation
 TABLES = Kind("a list of tables", lambda value: isinstance(value, list) and all(isinstance(row, dict) for row in value))
 
 
 @dataclass(frozen=True)
 class StudyFile:
-    """A study, and all that a simulation of it needs."""
+    """A study, and everything that a simulation of it needs."""
 
     path: Path
     study: Study
     directions: Mapping[str, Direction]
-    sources: Mapping[str, Source]  # of the sites that can be simulated
-    data: Mapping[str, Dataset]  # results from before the study, of the sites that have any
+    sources: Mapping[str, Source]  # for the sites that can be simulated
+    data: Mapping[str, Dataset]  # results from before the study, for the sites that have any
     seed: int = 0
     initial: int | None = None
     gate: Gate = field(default_factory=Gate)
@@ -72,7 +72,7 @@ class StudyFile:
 
     @cached_property
     def experiments(self) -> dict[str, Experiment]:
-        """What runs a site's design and returns the outcome."""
+        """The experiment of each site: it runs a design and returns the outcome."""
         for site in self.study.sites:
             if site not in self.sources:
                 raise _without_source(f"{self.path}, [[site]] '{site}'")
@@ -84,7 +84,7 @@ class StudyFile:
 
     @cached_property
     def problems(self) -> dict[str, Problem]:
-        """Without their noise, the test problems among the sites' sources."""
+        """The test problems among the sites' sources, without their noise."""
         problems = {}
         for site, source in self.sources.items():
             with at(f"{self.path}, [[site]] '{site}'"):
@@ -94,21 +94,22 @@ class StudyFile:
         return problems
 
     def alone(self) -> StudyFile:
-        """This study with everybody alone."""
+        """Return this study with every site working alone."""
         return replace(self, study=replace(self.study, rule="identity", shares_best=False))
 
     def with_seed(self, seed: int) -> StudyFile:
+        """Return this study with another seed."""
         return replace(self, seed=seed)
 
     @property
     def policy(self) -> Policy:
-        """How the sites behave."""
+        """The policy of the sites: how they behave."""
         strategy = collaborative(named(self.surrogate, self.utility), self.gate, self.guide)
         return Policy(strategy, self.initial, self.seed, self.stop_below)
 
     @property
     def arguments(self) -> dict[str, Any]:
-        """What `cboc.simulate` takes: simulate(**file.arguments) runs it in this process."""
+        """The arguments of `cboc.simulate`: simulate(**file.arguments) runs the study in this process."""
         return {
             "study": self.study,
             "experiments": self.experiments,
@@ -119,12 +120,12 @@ class StudyFile:
 
 
 def template() -> str:
-    """A commented study file that runs at once."""
+    """Return the text of a commented study file that can be run as it is."""
     return resources.files("cboc.studyfile").joinpath("template.toml").read_text(encoding="utf-8")
 
 
 def read(path: str | Path) -> StudyFile:
-    """The study of a TOML file; paths in it start from its folder."""
+    """Read the study of a TOML file; paths in it are relative to its folder."""
     path = Path(path)
     settings, sites, sources, space = _parts(path)
     directions = {site: Direction(section.choose("direction", tuple(Direction))) for site, section in sites.items()}
@@ -151,7 +152,7 @@ def read(path: str | Path) -> StudyFile:
 
 
 def read_experiment(path: str | Path, site: Site) -> Experiment:
-    """What runs the designs of a site that has joined: by its own section, as in a simulation."""
+    """Read the experiment of a site that has joined from the site's own section, as in a simulation."""
     _, sections, sources, _ = _parts(Path(path))
     section = sections[site.name]
     if section.choose("direction", tuple(Direction), site.direction) != site.direction:
@@ -171,20 +172,20 @@ def _without_source(place: str) -> CbocError:
 
 @dataclass(frozen=True)
 class Terms:
-    """What a coordinator needs to know of a study: never what a site wants, or where its outcomes come from."""
+    """The facts of a study that a coordinator needs: never a site's aim, or where its outcomes come from."""
 
     study: Study
     left_out: tuple[str, ...] = ()  # settings of the file that every site chooses for itself
 
 
 def read_terms(path: str | Path) -> Terms:
-    """The terms of a TOML file. What it says of directions, data and experiments is not looked at."""
+    """Read the terms of a TOML file. Its directions, data and experiments are ignored."""
     settings, sites, _, space = _parts(Path(path))
     return Terms(_study(settings, space, sites), tuple(key for key in OWN_KEYS if key in settings.values))
 
 
 def _parts(path: Path) -> tuple[Section, dict[str, Section], dict[str, Source], Space]:
-    """[study], the sites' sections, where their outcomes come from, and the parameters."""
+    """Return [study], the sites' sections, the sources of their outcomes, and the parameters."""
     top = _load(path)
     settings, sites = _settings(top), _sites(top)
     sources = {site: source for site, section in sites.items() if (source := _source(section, path.parent)) is not None}
@@ -205,7 +206,7 @@ def _load(path: Path) -> Section:
         raise CbocError(f"{path} is not valid TOML: {error}.") from None
     except RecursionError:
         raise CbocError(f"{path} has too many lists within lists; a study file has two or three levels.") from None
-    except ValueError as error:  # a whole number of thousands of digits
+    except ValueError as error:  # a whole number with thousands of digits
         raise CbocError(f"{path} holds a value that nobody can read: {error}.") from None
     for name in top.values:
         if name not in ("study", "space", "site"):
@@ -261,7 +262,7 @@ def _source(section: Section, folder: Path) -> Source | None:
 
 
 def _space(top: Section, settings: Section, sources: Mapping[str, Source]) -> Space:
-    """The parameters of [space] or, where that is left out, those of the first test problem."""
+    """Return the parameters of [space] or, without that section, those of the first test problem."""
     parameters: Any = top.get("space", TABLE)
     if parameters is None:
         published = next((source.space for source in sources.values() if source.space is not None), None)

@@ -13,7 +13,7 @@ from cboc.exchange.study import LONGEST_DEADLINE
 
 @dataclass(frozen=True)
 class Kind:
-    """What a key may hold: a noun for the sentence, and a test."""
+    """The kind of value that a key may hold: a noun for the error sentence, and a test."""
 
     noun: str
     accepts: Callable[[Any], bool]
@@ -42,7 +42,7 @@ def _is_duration(value: Any) -> bool:
 
 
 def seconds(duration: str) -> float | None:
-    """'36 h' in seconds; None for 'none'."""
+    """Convert a duration such as '36 h' to seconds, and 'none' to None."""
     if duration == "none":
         return None
     amount, unit = duration.split()
@@ -65,7 +65,7 @@ WORDS = Kind("a table of texts", lambda value: isinstance(value, dict) and all(m
 
 @dataclass(frozen=True)
 class Section:
-    """A table, and where it stands: 'study.toml, [study]'."""
+    """A table and its place in the file, such as 'study.toml, [study]'."""
 
     place: str
     values: Mapping[str, Any]
@@ -77,13 +77,13 @@ class Section:
                 raise CbocError(f"{self.place}: unknown key '{key}'; {did_you_mean(key, known)}")
 
     def need(self, key: str, kind: Kind) -> Any:
-        """A key that has to be there."""
+        """Return the value of a required key."""
         if key not in self.values:
             raise CbocError(f"{self.place}: the key '{key}' is missing; it is {kind.noun}.")
         return self.get(key, kind)
 
     def get(self, key: str, kind: Kind, default: Any = None) -> Any:
-        """A key that may be left out."""
+        """Return the value of an optional key."""
         if key not in self.values:
             return default
         value = self.values[key]
@@ -92,7 +92,7 @@ class Section:
         return value
 
     def choose(self, key: str, names: Collection[str], default: str | None = None) -> str:
-        """A key that holds one of a few words; without a default it has to be there."""
+        """Return the value of a key that holds one of these words; without a default it is required."""
         either = Kind(" or ".join(f'"{name}"' for name in names), lambda value: isinstance(value, str))
         value: str = self.need(key, either) if default is None else self.get(key, either, default)
         if value not in names:
@@ -101,7 +101,7 @@ class Section:
 
 
 def _shown(value: Any) -> str:
-    """As it stands in the file."""
+    """Write a value as it stands in the file."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return f'"{value}"' if isinstance(value, str) else repr(value)

@@ -1,4 +1,4 @@
-"""Where a site's outcomes come from in a simulation: a test problem, a Python function of the user's, or a program."""
+"""Sources of a site's outcomes in a simulation: a test problem, a Python function of the user's, or a program."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Formula:
         return problem(self.problem).space
 
     def noiseless(self, space: Space, direction: Direction) -> Problem | None:
-        """The site's problem on the study's space."""
+        """Return the site's problem on the study's space, without noise."""
         return self._problem(space, direction)
 
     def _problem(self, space: Space, direction: Direction) -> Problem:
@@ -60,7 +60,7 @@ class Formula:
         return replace(site, space=space, direction=direction, known_optimum=None)
 
     def experiment(self, site: str, space: Space, direction: Direction, seed: int) -> Experiment:
-        """The noise is a function of seed, site and design, so that an interrupted run repeats it."""
+        """Return the experiment. Its noise is a function of seed, site and design, so an interrupted run repeats it."""
         exact = self._problem(space, direction)
         if self.noise == 0.0:
             return exact
@@ -72,23 +72,23 @@ class Formula:
         return measure
 
     def to_row(self) -> dict[str, Any]:
-        """Plain data, for the record of a run."""
+        """Return this source as plain data, for the record of a run."""
         return asdict(self)
 
 
 @dataclass(frozen=True)
 class Script:
-    """'experiment.py:measure' or 'package.module:measure', looked for in the folder of the study file."""
+    """A Python function, 'experiment.py:measure' or 'package.module:measure', found from the study file's folder."""
 
     reference: str
     folder: Path
     space: None = None
 
     def noiseless(self, *_: object) -> None:
-        """No test problem."""
+        """Return None: this is not a test problem."""
 
     def experiment(self, site: str, *_: object) -> Experiment:
-        """The function; a mistake inside it becomes one sentence, because it ends the simulation."""
+        """Return the function; an error inside it becomes one sentence, because it ends the simulation."""
         function = self._function()
 
         def measure(design: dict[str, Any]) -> Outcome:
@@ -134,23 +134,23 @@ class Script:
             raise CbocError(f"cannot import {name}: it {_did(error)}.") from error
 
     def to_row(self) -> dict[str, Any]:
-        """Plain data, for the record of a run."""
+        """Return this source as plain data, for the record of a run."""
         return {"experiment": self.reference}
 
 
 @dataclass(frozen=True)
 class Executable:
-    """A program that is started for every design; its paths start from the folder of the study file."""
+    """A program that is started for every design; its paths are relative to the folder of the study file."""
 
     program: Program
     space: None = None
 
     def noiseless(self, *_: object) -> None:
-        """No test problem."""
+        """Return None: this is not a test problem."""
 
     @classmethod
     def of(cls, section: Section, folder: Path) -> Executable:
-        """From a table [site.program], whose keys are those of `Program`."""
+        """Read a table [site.program], whose keys are those of `Program`."""
         texts = ("input", "output", "pattern", "key", "work")
         section.check_keys(("command", "timeout", "template", *texts, "retries", "environment"))
         settings = {key: section.get(key, TEXT) for key in texts if key in section.values}
@@ -162,12 +162,12 @@ class Executable:
             return cls(Program(command, timeout, folder=folder, **settings))
 
     def experiment(self, _: str, space: Space, *__: object) -> Experiment:
-        """The program, if it fits the space and this machine."""
+        """Return the program, if it fits the space and this machine."""
         self.program.check(space.names)
         return self.program
 
     def to_row(self) -> dict[str, Any]:
-        """Plain data, for the record of a run."""
+        """Return this source as plain data, for the record of a run."""
         return self.program.to_row()
 
 
@@ -181,7 +181,7 @@ def _did(error: BaseException) -> str:
 
 
 def _is_finite(outcome: Any) -> bool:
-    """Is it a number, or a list of them, without infinities? What is neither, the site itself refuses."""
+    """Is the outcome finite, if it is a number or a list of numbers? The site itself refuses anything else."""
     try:
         return all(isfinite(part) for part in (outcome if isinstance(outcome, tuple | list) else [outcome]))
     except (TypeError, ValueError):
@@ -198,7 +198,7 @@ def _module_of(path: Path) -> ModuleType:
 
 @contextmanager
 def _importable(folder: Path) -> Iterator[None]:
-    """What lies in the folder can be imported, as if the study were started there."""
+    """Make the modules in a folder importable, as if the study were started there."""
     sys.path.insert(0, str(folder))
     try:
         yield

@@ -1,11 +1,11 @@
 """The exact Gaussian process, one idea per file.
 
 kernels.py   Matern-5/2 and squared exponential, as functions of r²
-priors.py    of the hyper-parameters
+priors.py    priors of the hyper-parameters
 transforms.py  from outcomes to the standardised scale, and back
 fitting.py   hyper-parameters by maximum a posteriori; the paper's model as a preset
-gp.py        the posterior, and what is read from it, of one process or of a stack of them
-algebra.py   of small symmetric matrices
+gp.py        the posterior and its moments, of one process or of a stack of them
+algebra.py   linear algebra of small symmetric matrices
 """
 
 from cboc.surrogate.fitting import PAPER, Model, build, fit

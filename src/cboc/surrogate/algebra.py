@@ -9,7 +9,7 @@ from cboc.arrays import Array
 
 
 def diagonal(K: Array) -> Array:
-    """The diagonal of a C-ordered matrix, or those of a stack of them (..., n), as a view."""
+    """The diagonal of a C-ordered matrix, or the diagonals of a stack (..., n), as a view."""
     n = K.shape[-1]
     return K.reshape(*K.shape[:-2], n * n)[..., :: n + 1]
 
@@ -31,5 +31,5 @@ def cholesky(K: Array) -> Array:
 
 
 def invert_root(root: Array) -> Array:
-    """L⁻¹."""
+    """L⁻¹, the inverse of a lower Cholesky factor."""
     return np.ascontiguousarray(dtrtri(root, lower=1)[0])

@@ -8,7 +8,7 @@
 m is profiled out: at its optimum it adds nothing to the gradient.
 
 Several data sets of the same shape are fitted at once, from one or more starts each: every pair of a data set and a
-start is a row, with its own θ, its own K and its own climb. A data set gets the same bits whoever is beside it.
+start is a row, with its own θ, its own K and its own climb. A data set gets the same bits whatever is fitted beside it.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ from cboc.surrogate.priors import Gamma, HyperPriors, LogNormal, Prior, dimensio
 from cboc.surrogate.transforms import OutputTransform, compressed, raw
 
 STRIDE = 0.1  # the first step from a warm start, in log units: hyper-parameters move little from round to round
-FAR_STRIDE = 1.0  # from any other
+FAR_STRIDE = 1.0  # the first step from any other start
 TOLERANCE = 3e-4  # of a climb, in the log posterior
-NOTABLE = 0.01  # likewise: a gain worth another climb
-CLIMBS = 4  # from one start, at most
-STEPS = 100  # of a climb, at most
+NOTABLE = 0.01  # a gain in the log posterior that is worth another climb
+CLIMBS = 4  # most climbs from one start
+STEPS = 100  # most steps of a climb
 CACHE = 2**17  # numbers in the work of one evaluation: 1 MB
 
 
 @dataclass(frozen=True)
 class Model:
-    """What is believed before any data. The defaults were chosen by benchmarks/solo.py on its tuning seeds."""
+    """The assumptions before any data. The defaults were chosen by benchmarks/solo.py on its tuning seeds."""
 
     kernel: Kernel = matern52
     transform: Callable[[Array], OutputTransform] = compressed
-    lengthscale: Callable[[int], Prior] = dimension_scaled  # of the dimension D
+    lengthscale: Callable[[int], Prior] = dimension_scaled  # the prior, given the dimension D
     outputscale: Prior | None = None  # None: s² = 1, the variance of standardised outcomes
     noise: Prior = field(default=LogNormal(-8.0, 2.0))
     noise_floor: float = 1e-6
@@ -99,13 +99,13 @@ def fit(
 ) -> GP:
     """The Gaussian process with the most probable hyper-parameters, for one data set (see `Task`).
 
-    `widths` are the natural widths of the coordinates, for models that speak of them.
+    `widths` are the natural widths of the coordinates, for models that need them.
     """
     return fit_all([Task(X, y, sem, warm_start, starts)], model=model, widths=widths)[0]
 
 
 def fit_all(tasks: Sequence[Task], *, model: Model | None = None, widths: Array | None = None) -> list[GP]:
-    """The Gaussian processes of several data sets; those of one shape are fitted together."""
+    """The Gaussian processes of several data sets; data sets of one shape are fitted together."""
     believed = model or Model()
     return by_group(lambda alike: _fit_alike(alike, believed, widths), tasks, key=lambda task: task.X.shape)
 
@@ -117,7 +117,7 @@ def _fit_alike(tasks: list[Task], model: Model, widths: Array | None) -> list[GP
 
 
 def build(X: Array, y: Array, theta: Array, model: Model | None = None) -> GP:
-    """The Gaussian process at given hyper-parameters, nothing fitted."""
+    """The Gaussian process at given hyper-parameters, without fitting."""
     task = Task(X, y)
     objective, transforms = _objective([task], model or Model(), None)
     return _posteriors(objective, transforms, [task], theta[None], objective(theta[None])[0])[0]
@@ -177,7 +177,9 @@ class Objective:
         self.is_learned = np.isnan(known)  # (K, n) where v² stands for the unknown measurement error
         self.measured = np.where(self.is_learned, 0.0, np.maximum(known, model.noise_floor))
         self.width = max(1, CACHE // (3 * n * n))  # rows in a chunk
-        self.work = np.empty((3, 0, n, n))  # K, slopes, scratch: once, because fresh pages cost more than the sums
+        self.work = np.empty(
+            (3, 0, n, n)
+        )  # K, slopes, scratch: allocated once, because fresh pages cost more than the sums
         self.log_widths = np.log(widths) if model.is_natural and widths is not None else np.zeros(self.dimension)
         sides = model.lengthscale(self.dimension)
         self.priors = HyperPriors(sides, model.outputscale, model.noise, self.log_widths)
@@ -193,7 +195,7 @@ class Objective:
         return values, gradients
 
     def chunks(self, count: int) -> list[slice]:
-        """So many rows, as many at a time as stay in the cache."""
+        """Slices of `count` rows, each small enough to stay in the cache."""
         return [slice(start, min(start + self.width, count)) for start in range(0, count, self.width)]
 
     def _likelihood(self, thetas: Array, owners: Owners) -> tuple[Array, Array]:
@@ -248,6 +250,7 @@ class Objective:
             slope *= signals
 
     def signals(self, thetas: Array) -> Array:
+        """The signal variances s² of the rows of θ."""
         return np.ones(len(thetas)) if self.model.outputscale is None else np.exp(thetas[:, -2])
 
     def noises(self, thetas: Array, owners: Owners) -> Array:
@@ -269,6 +272,7 @@ class Objective:
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
+        """The bounds of every component of θ."""
         sides = [(log(self.model.shortest) - w, log(self.model.longest) - w) for w in self.log_widths]
         signal = [] if self.model.outputscale is None else [(log(1e-4), log(1e6))]
         return [*sides, *signal, (log(self.model.noise_floor), log(1e6))]
@@ -276,7 +280,7 @@ class Objective:
     def starts(self, warm_start: Array | None, count: int) -> list[tuple[Array, float]]:
         """(θ, stride): the warm start if there is one, the priors' mode, a short-range one, then the mode disturbed.
 
-        A warm start that another model left, with more or fewer hyper-parameters, is no use and left out.
+        A warm start from another model, with more or fewer hyper-parameters, is ignored.
         """
         warm = [] if warm_start is None or not self._is_usable(warm_start) else [(warm_start, STRIDE)]
         if warm and count == 1:
@@ -295,8 +299,8 @@ class Objective:
     def maximise(self, tasks: Sequence[Task]) -> tuple[Array, Array]:
         """The best θ of every task (K, p), and its log posterior (K,).
 
-        A climb is in θ/unit, where its first step is FIRST_STEP long: that of a start is its stride. One from afar has
-        learned its metric on steeper ground than where it ends, so that it is repeated from there until that is no use.
+        A climb is in θ/unit, scaled so that its first step of FIRST_STEP is the stride of its start. A climb from afar
+        has learned its metric on steeper ground than where it ends, so it is repeated from there while that helps.
         """
         starts = [(k, *start) for k, task in enumerate(tasks) for start in self.starts(task.warm_start, task.starts)]
         owners = np.array([k for k, _, _ in starts])

@@ -1,4 +1,4 @@
-"""The posterior Gaussian process of Sec. 4.4.1, and everything that is read from it.
+"""The posterior Gaussian process of Sec. 4.4.1 and its predictions.
 
 Notation (docs/notation.md has the whole table):
 
@@ -32,7 +32,7 @@ BLOCK = 2**14  # numbers in a temporary matrix: 128 kB
 
 @dataclass(frozen=True)
 class GP:
-    """A fitted Gaussian process. `moments` speak in standardised units, `predict` in those of the outcomes."""
+    """A fitted Gaussian process. `moments` are in standardised units, `predict` in the units of the outcomes."""
 
     kernel: Kernel
     transform: OutputTransform
@@ -50,17 +50,17 @@ class GP:
 
     @cached_property
     def scaled(self) -> Array:
-        """[X/ℓ, 1], (n, D+1)."""
+        """The matrix [X/ℓ, 1], (n, D+1)."""
         return np.column_stack([self.X / self.lengthscales, np.ones(len(self.X))])
 
     @cached_property
     def paired(self) -> Array:
-        """What makes [-2q, |q|², 1] into the squared distances of q to X/ℓ: (D+2, n)."""
+        """The matrix (D+2, n) that turns [-2q, |q|², 1] into the squared distances of q to X/ℓ."""
         return np.ascontiguousarray(pairing(self.scaled[:, :-1])[1].T)
 
     @cached_property
     def reading(self) -> Array:
-        """What makes k(x) into [L⁻¹k(x), k(x)ᵀα]: (n, n+1)."""
+        """The matrix (n, n+1) that turns k(x) into [L⁻¹k(x), k(x)ᵀα]."""
         return np.column_stack([self.inverse_root.T, self.alpha])
 
     def _correlate(self, Q: Array) -> tuple[Array, Array, Array]:
@@ -112,7 +112,7 @@ class GP:
         return self.signal * self.kernel(squared)[0] - left @ right.T
 
     def believe(self, pending: Array) -> GP:
-        """Condition on the predicted mean at experiments under way: σ shrinks there and μ stays (their α is 0)."""
+        """Condition on the predicted mean at pending experiments: σ shrinks there and μ stays (their α is 0)."""
         if len(pending) == 0:
             return self
         more = replace(
@@ -136,10 +136,10 @@ class GP:
 
 
 class Stack:
-    """Gaussian processes with the same kernel and as many data each: their moments in few calls.
+    """Gaussian processes with the same kernel and equally many data: their moments in few calls.
 
-    A process gets the same bits whoever is beside it: what runs over all of them is elementwise, and every product of
-    matrices is of one process alone, of shapes that are its own.
+    A process gets the same bits whatever is beside it: operations over all of them are elementwise, and every matrix
+    product belongs to one process alone and has the shapes of that process.
     """
 
     def __init__(self, gps: Sequence[GP]) -> None:
@@ -150,7 +150,7 @@ class Stack:
         self.signals = np.array([gp.signal for gp in gps])
         self.means = np.array([gp.mean for gp in gps])
         self.alphas = np.array([gp.alpha for gp in gps])  # (K, n)
-        self._rows: tuple[Owners, list[tuple[GP, slice]]] | None = None  # of the owners that asked last
+        self._rows: tuple[Owners, list[tuple[GP, slice]]] | None = None  # for the owners of the last call
 
     def moments(self, Q: Array) -> tuple[Array, Array]:
         """Posterior means and standard deviations (K, q) of every process at its own Q (K, q, D), standardised."""
@@ -178,8 +178,9 @@ class Stack:
         return self.means[own, None] + read[..., -1], _sd(self.signals[own, None], read[..., :-1])
 
     def moments_with_gradient(self, Q: Array, owners: Owners) -> tuple[Array, Array, Array, Array]:
-        """Means and standard deviations (b,), and their gradients (b, D), where row i of Q (b, D) is asked of process
-        owners[i]; the owners are in order."""
+        """Means and standard deviations (b,), and their gradients (b, D), at Q (b, D).
+
+        Row i of Q belongs to process owners[i]; the owners are in order."""
         D = self.dimension
         lengthscales, signals = self.lengthscales[owners], self.signals[owners]
         rows_of = self._rows_of(owners)
@@ -188,7 +189,7 @@ class Stack:
         k *= signals[:, None]
         slope *= (2.0 * signals)[:, None]
         read = np.empty((len(Q), self.size + 1))
-        pulls = np.empty((len(Q), 2, self.size))  # by which the data draw at μ and at -σ²/2
+        pulls = np.empty((len(Q), 2, self.size))  # of the data on μ and on -σ²/2
         pulls[:, 0] = self.alphas[owners]
         for gp, rows in rows_of:
             v = np.matmul(k[rows], gp.reading, out=read[rows])
@@ -203,7 +204,7 @@ class Stack:
         return self.means[owners] + read[:, -1], sd, towards[:, 0], towards[:, 1] / -sd[:, None]
 
     def _rows_of(self, owners: Owners) -> list[tuple[GP, slice]]:
-        """Whose rows are which; a climb asks for the same owners again and again."""
+        """The rows of each process, cached because a climb asks for the same owners again and again."""
         if len(self.gps) == 1:
             return [(self.gps[0], slice(None))]
         if self._rows is None or self._rows[0] is not owners:
@@ -228,6 +229,7 @@ class LeaveOneOut:
 
     @property
     def z(self) -> Array:
+        """Standardised residuals (y - μ) / σ."""
         return (self.y - self.mean) / self.sd
 
     @property

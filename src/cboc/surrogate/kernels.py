@@ -15,7 +15,9 @@ import numpy as np
 
 from cboc.arrays import Array
 
-Profile = Callable[[Array, Array, Array], None]  # r² becomes κ in place, the second κ', the third is scratch
+Profile = Callable[
+    [Array, Array, Array], None
+]  # the first, r², becomes κ in place; the second becomes κ'; the third is scratch
 
 
 def pairing(X: Array) -> tuple[Array, Array]:
@@ -57,7 +59,7 @@ class Kernel:
     def between(self, Q: Array, parts: Sequence[tuple[slice, Array]], size: int) -> tuple[Array, Array]:
         """κ and κ' between rows of Q/ℓ (b, D) and the `size` data that each part is paired with: (b, size).
 
-        A part is the rows that belong to it and what `pairing` has made of its data, transposed.
+        A part is the rows that belong to it and the transposed `pairing` of its data.
         """
         left = pairing(Q)[0]
         squared = np.empty((len(Q), size))

@@ -39,7 +39,7 @@ class Gamma:
 
     @property
     def mode(self) -> float:
-        """The mode of the density; its mean where the density is largest at 0, which is no place to start from."""
+        """The mode of the density; its mean where the density is largest at 0, where a fit cannot start."""
         return (self.shape - 1.0 if self.shape > 1.0 else self.shape) / self.rate
 
 

@@ -1,12 +1,11 @@
-"""From outcomes as they were measured to the standardised scale on which the surrogate works, and back.
+"""Transforms from measured outcomes to the standardised scale of the surrogate, and back.
 
 Better outcomes are larger here (`Dataset.score`). The default is `compressed`:
 
     z = (y - median) / MAD,   w = z above the median,  -log(1 - z) below,   then standardised
 
-The better half keeps its scale, so that an improvement is worth what it is; the worse half, whose extremes would
-stretch the surrogate over ground where nobody wants to experiment, is drawn in. `benchmarks/solo.py` measures what it
-brings.
+The better half keeps its scale, so improvements keep their size; the worse half, whose extremes would stretch the
+surrogate over ground where nobody wants to experiment, is compressed. `benchmarks/solo.py` measures the benefit.
 """
 
 from __future__ import annotations
@@ -18,8 +17,8 @@ import numpy as np
 
 from cboc.arrays import Array
 
-ROUNDING = 1e-12  # relative differences below this are no differences
-SMALLEST = 1e-290  # outcomes below this are zero
+ROUNDING = 1e-12  # relative differences below this are ignored
+SMALLEST = 1e-290  # outcomes below this count as zero
 
 
 class OutputTransform(Protocol):
@@ -30,7 +29,7 @@ class OutputTransform(Protocol):
     def backward(self, w: Array) -> Array: ...
 
     def slope(self, y: Array) -> Array:
-        """d forward / dy: what turns a standard error of y into one on the surrogate's scale."""
+        """d forward / dy, which turns a standard error of y into one on the surrogate's scale."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +51,14 @@ class Linear:
 
 @dataclass(frozen=True)
 class TailLog:
-    """The better half linear, the worse half logarithmic, straight on below the worst outcome; smooth in between.
+    """Linear in the better half, logarithmic in the worse half, linear again below the worst outcome; smooth.
 
-    Without the last piece the way back would be exponential in a prediction that is worse than all that was measured.
+    Without the last piece, `backward` would be exponential in predictions that are worse than all outcomes.
     """
 
     robust: Linear  # by median and MAD
     worst: float  # z of the worst outcome
-    standard: Linear  # of what comes after
+    standard: Linear  # standardises the result
 
     def forward(self, y: Array) -> Array:
         z = self.robust.forward(y)
@@ -98,7 +97,7 @@ def standardised(y: Array) -> Linear:
 
 
 def compressed(y: Array) -> TailLog:
-    """Standardised, with the worse half drawn in; all-equal outcomes are only centred."""
+    """Standardised, with the worse half compressed; all-equal outcomes are only centred."""
     median = float(np.median(y))
     deviation = _deviation(y, median)
     if deviation == 0.0:
@@ -108,7 +107,7 @@ def compressed(y: Array) -> TailLog:
 
 
 def _deviation(y: Array, median: float) -> float:
-    """MAD; where half of the outcomes are equal, that of the others; where all are, 0."""
+    """MAD; if half of the outcomes are equal, the MAD of the others; if all are equal, 0."""
     deviations = np.abs(y - median)
     nothing = max(ROUNDING * abs(median), ROUNDING * float(y.max() - median), SMALLEST)
     others = deviations[deviations > nothing]

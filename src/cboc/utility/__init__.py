@@ -1,6 +1,6 @@
-"""What an experiment at x would bring.
+"""Utilities: how much an experiment at x is expected to bring.
 
-utility.py      what a utility is; any function of the user's as one
+utility.py      what a utility is; a user's function as a utility
 gp_based.py     what utilities on a Gaussian process share
 improvement.py  EI, LogEI, PI
 noisy.py        EI where the best so far is itself uncertain

@@ -21,6 +21,7 @@ class UCB(Surrogated):
 
     @cached_property
     def best(self) -> float:
+        """The largest posterior mean at the data."""
         return float(self.gp.moments(self.gp.X)[0].max())
 
     def __call__(self, X: Array) -> Array:

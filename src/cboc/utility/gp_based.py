@@ -1,4 +1,4 @@
-"""What utilities on a Gaussian process share."""
+"""The common part of utilities on a Gaussian process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Surrogated:
 
     @classmethod
     def on(cls, gp: GP, rng: np.random.Generator) -> Self:  # noqa: ARG003 - those that draw use it
-        """Built on a surrogate, with default settings: what a strategy calls."""
+        """Build the utility on a surrogate, with default settings; strategies call this."""
         return cls(gp)  # type: ignore[call-arg]
 
     @property
@@ -28,7 +28,7 @@ class Surrogated:
 
 
 def log_gain(gain: Array) -> Array:
-    """log of a gain over the best so far, -inf where there is none."""
+    """log of a gain over the best so far; -inf where there is no gain."""
     with np.errstate(divide="ignore"):
         value: Array = np.log(np.maximum(gain, 0.0))
     return value

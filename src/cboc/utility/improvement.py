@@ -78,7 +78,7 @@ class Improvement(Surrogated):
 
     @staticmethod
     def slopes(mean: Array, sd: Array, best: float | Array) -> tuple[Array, Array, Array]:
-        """The utility, and its derivatives by μ and by σ."""
+        """The utility, and its derivatives with respect to μ and σ."""
         raise NotImplementedError
 
     def __call__(self, X: Array) -> Array:
@@ -97,6 +97,7 @@ class Improvement(Surrogated):
 
     @classmethod
     def batch(cls, utilities: Sequence[Self]) -> Improvements:
+        """Several utilities of equal likeness as one."""
         return Improvements(cls, Stack([utility.gp for utility in utilities]), np.array([u.best for u in utilities]))
 
 

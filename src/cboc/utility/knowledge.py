@@ -2,7 +2,7 @@
 
     KG(x)  = E max_i (a_i + b_i(x) Z) - a*,           Z ~ N(0, 1)
     a_i    = μ(x_i),   b_i(x) = cov(x_i, x) / √(σ²(x) + v²)        x_i: a finite set, and x itself
-    a*     = max_i a_i over the set alone, so that it is the same for every x
+    a*     = max_i a_i over the set alone, so it is the same for every x
 
 The maximum of lines is their upper envelope; between its corners c_i one line leads, so that (Frazier et al. 2009)
 
@@ -40,7 +40,7 @@ class KnowledgeGradient(Surrogated):
 
     @classmethod
     def on(cls, gp: GP, rng: np.random.Generator) -> Self:
-        """Choose the finite set."""
+        """Build the utility on a surrogate, and choose its finite set."""
         best = gp.X[np.argsort(-gp.y, kind="stable")[:BEST]]
         tops, _ = ascend(lambda X: gp.moments_with_gradient(X)[::2], best[:4], np.zeros(1), np.ones(1))
         points = np.vstack([tops, best, sobol(SPREAD, gp.X.shape[1], rng)])

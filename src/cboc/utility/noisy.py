@@ -26,7 +26,7 @@ JITTER = 1e-6  # of the noise-free covariance, relative to s²
 
 @dataclass(frozen=True)
 class NoisyEI(Surrogated):
-    """log NEI."""
+    """The logarithm of noisy expected improvement, log NEI."""
 
     is_log = True
     gp: GP  # conditioned on noise-free draws; its own α is not used
@@ -35,7 +35,7 @@ class NoisyEI(Surrogated):
 
     @classmethod
     def on(cls, gp: GP, rng: np.random.Generator) -> Self:
-        """Draw the outcomes that might have been without noise."""
+        """Build the utility on a surrogate, and draw noise-free outcomes at its data."""
         mean = gp.moments(gp.X)[0]
         root = cholesky(gp.covariance(gp.X, gp.X) + JITTER * gp.signal * np.eye(len(mean)))
         normal = ndtri(np.clip(sobol(DRAWS, len(mean), rng), 1e-6, 1.0 - 1e-6))

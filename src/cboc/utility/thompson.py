@@ -5,8 +5,8 @@ Pathwise conditioning (Wilson et al., ICML 2020): a draw from the prior by rando
     f(x)  = m + φ(x)ᵀw + k(x)ᵀ K⁻¹(y - m - Φw - ε)       w ~ N(0, I),  ε ~ N(0, noise)
     φ(x)  = √(2s²/M) cos(Ωx + b)                          Ω from the kernel's spectral density, b ~ U[0, 2π)
 
-The prior's cosines are taken in single precision: ten times as fast, and 1e-5 of its standard deviation away, where a
-climb is content with 1e-3.
+The prior's cosines are taken in single precision: ten times as fast, and 1e-5 of its standard deviation away, while a
+climb needs only 1e-3.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class Thompson(Surrogated):
 
     @classmethod
     def on(cls, gp: GP, rng: np.random.Generator) -> Self:
-        """A fresh draw."""
+        """Draw a sample path from the posterior of a surrogate."""
         frequencies = gp.kernel.frequencies(FEATURES, gp.X.shape[1], rng) / gp.lengthscales
         phases = rng.uniform(0.0, 2.0 * np.pi, FEATURES)
         weights = np.sqrt(2.0 * gp.signal / FEATURES) * rng.standard_normal(FEATURES)
@@ -46,6 +46,7 @@ class Thompson(Surrogated):
 
     @cached_property
     def best(self) -> float:
+        """The largest value of the sample path at the data."""
         return float(self(self.gp.X).max())
 
     def __call__(self, X: Array) -> Array:

@@ -1,4 +1,4 @@
-"""What a utility is: anything that can say how much a site would gain by an experiment at x."""
+"""The protocol of utilities: how much a site would gain by an experiment at x."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class Utility(Landscape, Protocol):
     """U(x) over the unit cube (Sec. 4.1): a landscape to climb, and the worth of its heights."""
 
     def log_worth(self, X: Array) -> Array:
-        """log of the benefit over doing nothing (n,): what gates compare and leaders report."""
+        """log of the benefit over doing nothing (n,), which gates compare and leaders report."""
 
 
 @dataclass(frozen=True)
 class Custom:
-    """Any function of the user's as a utility: X (n, D) -> (n,), not negative, the more the better.
+    """A user's function as a utility: X (n, D) -> (n,), not negative, larger is better.
 
     Its gradient is taken by central differences unless one is given.
     """

@@ -3,5 +3,5 @@
 layout.py       templates, static files and the headers of every answer
 same_origin.py  the rule against forms from other web sites
 templates/      the layout
-static/         the style sheet, the charts, and two libraries of others
+static/         the style sheet, the charts, and two third-party libraries
 """

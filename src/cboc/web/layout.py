@@ -24,14 +24,14 @@ HEADERS = {
     "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",  # with no-referrer a browser says "Origin: null" even to ourselves
+    "Referrer-Policy": "same-origin",  # with no-referrer a browser sends "Origin: null" even to us
     "Cache-Control": "no-store",
 }
 FOR_EVER = "public, max-age=31536000, immutable"  # the version is in the address
 
 
 def templates(*folders: Path) -> Environment:
-    """Templates by their name: in the folders in turn, then among the common ones."""
+    """Load templates by name, from these folders in turn, then from the common ones."""
     loader = FileSystemLoader([*folders, HERE / "templates"])
     found = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
     found.globals["static"] = static
@@ -40,7 +40,7 @@ def templates(*folders: Path) -> Environment:
 
 @cache
 def static(name: str) -> str:
-    """The address of a static file, with its version."""
+    """Return the address of a static file, with its version."""
     path = STATIC / name
     if not path.is_file():
         raise CbocError(f"there is no static file '{name}'; they are in {STATIC.name}/ of cboc.web.")
@@ -54,7 +54,7 @@ def add_layout(app: FastAPI) -> None:
 
 
 class Guarded:
-    """Puts the headers on every answer that does not say otherwise."""
+    """Puts the headers on every answer that does not set its own."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -71,7 +71,7 @@ class Guarded:
 
 
 class Versioned:
-    """A browser keeps what it has fetched under an address with a version."""
+    """Lets a browser keep a file that it fetched from an address with a version."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app

@@ -8,11 +8,11 @@ from starlette.requests import Request
 
 
 def is_same_origin(request: Request) -> bool:
-    """Does a form come from a page of ours?
+    """Does a form come from one of our own pages?
 
-    A browser says so by `Sec-Fetch-Site`, which no page can set, and is believed whatever a proxy calls us. An older
-    one says it by `Origin` alone, of which only the host counts: behind a proxy that speaks HTTPS, ours is called http.
-    What says neither is not a browser, or hides something.
+    A browser says so in `Sec-Fetch-Site`, which no page can set; it is believed whatever a proxy calls us. An older
+    browser sends only `Origin`, of which only the host counts: behind an HTTPS proxy, our own scheme is still http.
+    A client that sends neither is not a browser, or hides something.
     """
     said, origin = request.headers.get("sec-fetch-site"), request.headers.get("origin")
     if said is not None:

@@ -1,6 +1,6 @@
-"""`cboc evidence`: the evidence, by one command each.
+"""`cboc evidence`: one command for each piece of evidence.
 
-command.py  what is run, where, and what is already there
+command.py  the commands: which jobs to run, where, and which are already done
 reports.py  tables and pictures of a directory of results
 """
 

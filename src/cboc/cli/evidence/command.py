@@ -1,4 +1,4 @@
-"""What is run, where, and what is already there."""
+"""The commands of `cboc evidence`: which jobs to run, where, and which are already done."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ QUICK_METHODS = ("individual", "cboc", "cboc-u", "cboc-l", "cboc-u-gated", "fts-
 QUICK_SEEDS, ALL_SEEDS, MOST_SEEDS = 2, 30, 10_000
 
 Out = Annotated[
-    str,  # a Path would take an empty one for the current directory
+    str,  # a Path would read an empty name as the current directory
     typer.Option(
         metavar="PATH",
         help="Directory of the results; what is there already is not run again, and stands in the tables.",
@@ -263,7 +263,7 @@ def verify(
 
 
 def _differing(work: Work[J], results: Results[J, R], count: int, seed: int, workers: int | None) -> list[str]:
-    """The names of those, of so many jobs, that leave another row when they are run again."""
+    """Run a sample of `count` jobs again and return the names of those whose row differs."""
     kept = results.rows
     chosen = random.Random(seed).sample(sorted(kept), min(count, len(kept)))
     if not chosen:
@@ -300,7 +300,7 @@ def _jobs(
 
 
 def _run_rows(jobs: list[Job], out: Path, engine: str, workers: int | None, address: str | None) -> Rows:
-    """All rows of the directory, those of these jobs among them."""
+    """Run these jobs and return all rows of the directory, including theirs."""
     results = _rows(out)
     _run(work, jobs, results, engine, workers, address)
     return results

@@ -37,15 +37,17 @@ RESULT = ("cboc", "cboc-u", "fts-de")  # our default, the paper's rule, and its 
 
 
 def honest_rows() -> list[Scenario]:
+    """Return all scenarios of `cboc evidence honest`."""
     return [row for rows in simulation.HONEST.values() for row in rows]
 
 
 def tuning_jobs() -> list[Job]:
+    """Return all jobs of `cboc evidence tune`."""
     return jobs_of(tuning.SCENARIOS, tuning.VARIANTS, ["default"], tuning.SEEDS)
 
 
 def reports_of(results: Rows) -> list[Report]:
-    """The reports that these rows are meant for."""
+    """Return the reports that these rows are meant for."""
     if set(results.rows) <= set(tuning_jobs()):
         return [report_tuning]
     there = {job.scenario for job in results.rows}
@@ -117,7 +119,7 @@ def _summary(results: Rows) -> Summary:
 
 
 def _show(results: Results[J, R], name: str, tables: list[Table], details: Sequence[Table] = ()) -> None:
-    """The tables on standard output, the details in their place if there are none, and all of them in files."""
+    """Print the tables, or the details if there are no tables, and write all of them to files."""
     out = results.directory
     details = [detail for detail in details if detail.rows]
     every = [*tables, *details]
@@ -128,7 +130,7 @@ def _show(results: Results[J, R], name: str, tables: list[Table], details: Seque
 
 
 def _draw(pictures: Mapping[str, Picture], out: Path) -> None:
-    """The pictures beside the tables; without matplotlib the tables have to do."""
+    """Write the pictures beside the tables; without matplotlib there are only the tables."""
     try:
         for name, picture in pictures.items():
             notes.print(f"Picture: {save(picture(), out / f'{name}.png')}")

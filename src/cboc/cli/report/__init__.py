@@ -1,6 +1,6 @@
 """`cboc report`: a directory of results as one page that can be mailed, printed and read on a phone.
 
-command.py    which kind of directory it is
+command.py    the command, which recognises the kind of directory
 casestudy.py  the sections of `cboc evidence biosensor`
 study.py      the sections of a run of `cboc simulate`
 page.py       the frame around sections: style, policy, tables, facts, pictures

@@ -49,7 +49,7 @@ CAUTION = {
     "trouble": "The constructed labs again; two of them take part in every second round only, and one simulation in "
     "five fails.",
 }
-SAME = 4  # digits of a share in which equals agree
+SAME = 4  # digits to which equal shares agree
 FIG_8 = (
     "The paper's Fig. 8 and its like: the best outcome so far, the mean over sites. "
     "Bands are 95 % intervals over seeds."
@@ -58,11 +58,11 @@ FIG_8 = (
 
 @dataclass(frozen=True)
 class Found:
-    """The best design that a site found, in whatever run."""
+    """The best design that a site found in any run."""
 
     account: Account
     site: int
-    number: int  # of its simulations
+    number: int  # the number of the simulation at the site
 
     @property
     def design(self) -> dict[str, float]:
@@ -84,7 +84,7 @@ class Found:
 
 
 def content(directory: Path, say: Callable[[str], None]) -> tuple[str, str, list[Html]]:
-    """Title, lead and sections."""
+    """Return the title, lead and sections of the report."""
     results: Results[Any, Account] = Results(directory, Account, Path(RESULTS).stem)
     accounts = sorted(results.rows.values(), key=lambda account: account.job)
     if not accounts:
@@ -102,7 +102,7 @@ def content(directory: Path, say: Callable[[str], None]) -> tuple[str, str, list
 
 
 def _sheet(found: Table) -> Html:
-    """Methods by the names that they have in the pictures."""
+    """A table in which methods have the same names as in the pictures."""
     rows = [(look(method).name, *numbers) for method, *numbers in found.rows]
     return together(
         element("h3", found.title),
@@ -169,7 +169,7 @@ def _labs(setup: str) -> Html:
 
 
 def _finding(setup: str, groups: Mapping[str, Sequence[Account]]) -> str:
-    """In one sentence, how the default fared at the end and on the way."""
+    """Say in one sentence how the default did at the end and on the way."""
     found = compare(setup, groups, "cboc")
     if found is None:
         return ""
@@ -184,7 +184,7 @@ def _finding(setup: str, groups: Mapping[str, Sequence[Account]]) -> str:
 
 
 def _found(accounts: Sequence[Account]) -> list[Found]:
-    """The best of every site, over all methods and seeds; of equals the one that was found first."""
+    """The best of every site over all methods and seeds; among equals, the one found first."""
     best = []
     for site in range(len(accounts[0].outcomes)):
         each = [Found(account, site, int(np.nanargmax(account.outcomes[site]))) for account in accounts]
@@ -216,7 +216,7 @@ def _designs(found: Sequence[Found]) -> Html:
 
 
 def _best(found: Found) -> tuple[Html, Html]:
-    """The sample that passes the best sensor of all."""
+    """Draw the sample that passes the best sensor of all."""
     job, design = found.account.job, found.design
     worth = SETUPS[job.setup].problems()[found.site].function
     assert isinstance(worth, Worth)

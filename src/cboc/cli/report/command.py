@@ -1,4 +1,4 @@
-"""`cboc report`: from a directory to a page."""
+"""`cboc report`: write a page about a directory of results."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def report(
 
     Examples: `cboc report runs/first-study`, `cboc report runs/evidence-biosensor --out biosensor.html`
     """
-    style.figure_class()  # is there matplotlib? Better asked before the work
+    style.figure_class()  # is matplotlib installed? Better asked before the work
     target = out or directory / "report.html"
     content = _content(directory)
     with _draft(target) as file, notes.status("reading") as status:
@@ -43,14 +43,14 @@ def report(
 
 @contextmanager
 def _draft(target: Path) -> Iterator[TextIO]:
-    """A file that takes the target's place when it is whole; a place that cannot be written is refused at once."""
+    """A file that replaces the target when it is complete; a place that cannot be written is refused at once."""
     if target.is_dir():
         raise CbocError(f"{target} is a directory; give --out the name of a file, such as {target / 'report.html'}.")
     if target.exists() and not target.is_file():  # a device or a pipe is written to, never replaced
         with target.open("w", encoding="utf-8") as file:
             yield file
         return
-    place = target.resolve()  # a link stays one
+    place = target.resolve()  # a link stays a link
     place.parent.mkdir(parents=True, exist_ok=True)
     draft = place.with_name(f"{place.name}.part")
     try:
@@ -62,7 +62,7 @@ def _draft(target: Path) -> Iterator[TextIO]:
 
 
 def _content(directory: Path) -> Content:
-    """Each kind is loaded only when it is met: the case study needs the extra `fem`."""
+    """Return the content for this kind of directory, loaded only when needed: the case study needs the extra `fem`."""
     if (directory / RECORD).exists():
         from cboc.cli.report import study
 

@@ -1,4 +1,4 @@
-"""HTML from Python: an element is a call, and whatever is not HTML already is escaped."""
+"""HTML from Python: an element is a call, and anything that is not already HTML is escaped."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ VOID = ("img", "meta", "link", "br")
 
 
 class Html(str):
-    """Text that is markup. Only this file makes it out of text that is not."""
+    """Text that is markup. Only this file turns plain text into it."""
 
     __slots__ = ()
 
 
 def element(tag: str, *children: object, **attributes: str) -> Html:
-    """`element("p", "a < b", class_="note")`; an underscore at the end of a name is dropped, others are hyphens."""
+    """Write an element: `element("p", "a < b", class_="note")`. A last underscore is dropped, others are hyphens."""
     given = "".join(
         f' {name.rstrip("_").replace("_", "-")}="{escape(value, quote=True)}"' for name, value in attributes.items()
     )
@@ -24,12 +24,12 @@ def element(tag: str, *children: object, **attributes: str) -> Html:
 
 
 def together(*children: object) -> Html:
-    """One after the other."""
+    """Join pieces, one after the other."""
     return Html("".join(child if isinstance(child, Html) else escape(str(child)) for child in children))
 
 
 def verbatim(tag: str, content: str, **attributes: str) -> Html:
-    """A style sheet, which is not escaped inside of its element, and so must not end it."""
+    """Write an element such as a style sheet, whose content is not escaped and so must not end the element."""
     if "</" in content:
         raise ValueError(f"the content of a {tag} may not hold an end tag")
     return Html(str(element(tag, **attributes)).replace("></", f">{content}</", 1))

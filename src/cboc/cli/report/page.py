@@ -1,6 +1,6 @@
-"""The frame of a report, and what sections are made of: tables, facts, pictures.
+"""The frame of a report, and the parts of its sections: tables, facts, pictures.
 
-The page asks nobody for anything: style and pictures are in it, there is no script, and its policy forbids the rest.
+The page loads nothing: style and pictures are in it, there is no script, and its policy forbids the rest.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ h2 .pill { margin-left: .5rem; font-weight: 500; }
 
 
 def page(title: str, lead: str, sections: Sequence[Html]) -> str:
-    """The whole document."""
+    """Return the whole document."""
     style = files("cboc.web").joinpath("static", "style.css").read_text(encoding="utf-8") + PRINTED
     digest = b64encode(sha256(style.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'sha256-{digest}'; img-src data:; base-uri 'none'; form-action 'none'"
@@ -62,7 +62,7 @@ def page(title: str, lead: str, sections: Sequence[Html]) -> str:
 
 
 def section(title: str, *children: Html, label: str = "") -> Html:
-    """A card; the label stands beside its title."""
+    """A card with its label beside its title."""
     pill = element("span", label, class_="pill wait") if label else ""
     return element("section", element("h2", title, pill), *children, class_="card")
 
@@ -72,7 +72,7 @@ def paragraph(text: object, **attributes: str) -> Html:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, is_numeric: bool = False) -> Html:
-    """The first column is names; numbers stand on the right: all the others, or those that look like numbers."""
+    """A table whose first column is names. Right-aligned are all other columns, or those that look like numbers."""
     cells = [[str(cell) for cell in row] for row in rows]
     is_number = [
         k > 0 and (is_numeric or any(row[k] and row[k][0] in NUMERIC for row in cells)) for k in range(len(columns))
@@ -93,7 +93,7 @@ def facts(values: Mapping[str, object]) -> Html:
 
 
 def picture(figure: Figure, alt: str, caption: str = "") -> Html:
-    """A figure inside of the page; on a phone it scrolls inside itself and stays legible."""
+    """A figure inside the page; on a phone it scrolls in its own frame and stays legible."""
     file = BytesIO()
     figure.savefig(file, format="png", dpi=DPI, metadata={"Software": None})
     address = f"data:image/png;base64,{b64encode(file.getvalue()).decode()}"

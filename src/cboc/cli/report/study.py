@@ -1,4 +1,4 @@
-"""A run of `cboc simulate` as sections: what the sites have from working together, and how they got there."""
+"""A run of `cboc simulate` as sections: what the sites gain from working together, and how they got there."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ SHOWN = {
 BEST = "The best of all seeds. Turn 0: before the first turn. (cboc best and cboc export count turns from 0.)"
 COLOURS = "Together in colour, alone in grey."
 
-Ways = Mapping[str, Sequence[History]]  # together, and alone where that was run
+Ways = Mapping[str, Sequence[History]]  # together, and alone if that was run
 
 
 def content(directory: Path, say: Callable[[str], None]) -> tuple[str, str, list[Html]]:
-    """Title, lead and sections."""
+    """Return the title, lead and sections of the report."""
     run = Run(directory)
     rows = results(run)
     ways = {how: histories for how in (TOGETHER, ALONE) if (histories := run.histories(how))}
@@ -78,7 +78,7 @@ def _lead(run: Run, rows: Sequence[Row]) -> str:
 
 
 def _with_failures(rows: Sequence[Row], ways: Ways) -> Sequence[Row]:
-    """How many experiments of each site failed, of how many, for each way of working; left out if none did."""
+    """Add how many of each site's experiments failed, for each way of working; left out if none did."""
     if not _failures(ways)[0]:
         return rows
     heads = {how: f"failed {how}" if ALONE in ways else "failed" for how in ways}
@@ -89,7 +89,7 @@ def _with_failures(rows: Sequence[Row], ways: Ways) -> Sequence[Row]:
 
 
 def _failures(ways: Ways, site: str | None = None) -> tuple[int, int]:
-    """How many experiments failed and how many were run, of the site or of all."""
+    """Count the experiments that failed and those that were run, at one site or at all."""
     trials = (trial for histories in ways.values() for history in histories for trial in history.trials)
     count = Counter(trial.status for trial in trials if site in (None, trial.site))
     return count[Status.FAILED], count[Status.FAILED] + count[Status.COMPLETE]
@@ -106,14 +106,14 @@ def _meaning(ways: Ways) -> str:
 
 
 def _best(run: Run) -> Html:
-    """The rows of `cboc best`, parameters with their units and turns as the rounds in the pictures."""
+    """The rows of `cboc best`, with units for parameters, and turns counted as the rounds in the pictures."""
     space = run.study.space
     rows = [{**row, "turn": _number(row["turn"])} for row in best_rows(run)]
     return _rows([{_named(space, name): value for name, value in row.items()} for row in rows])
 
 
 def _number(turn: int | None) -> int:
-    """The first turn is 1, and 0 what was before it."""
+    """Count a turn from 1; 0 is anything before the first turn."""
     return 0 if turn is None else turn + 1
 
 

@@ -1,6 +1,6 @@
 """Pictures of a study as ECharts options, plain data: W as a heat map, the proposals as lines.
 
-Colours are the style sheet's. Tooltips are drawn, not written as HTML: what somebody called a site stays text.
+Colours are the style sheet's. Tooltips are drawn, not written as HTML: the name of a site stays text.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Option = dict[str, Any]
 GRID = {"left": 4, "right": 4, "top": 4, "bottom": 4, "outerBoundsMode": "same", "outerBoundsContain": "all"}
 ROOMY = {**GRID, "right": 12, "top": 12}  # for points at the edge
 MOST_ROUNDS = 200  # the last ones: more cannot be told apart
-MOST_COLOURS = 10  # sites with a colour of their own
-FEW = 4  # sites whose names stand side by side
-MOST_NUMBERS = 8  # sites up to which weights are written into the map
+MOST_COLOURS = 10  # sites that get their own colour
+FEW = 4  # sites whose names are written side by side
+MOST_NUMBERS = 8  # with up to this many sites, weights are written into the map
 
 
 def matrix(study: Study, W: Array) -> Option:  # (K, K)
-    """W, a row for every site from the top down."""
+    """Draw W, a row for every site from the top down."""
     sites = list(study.sites)
     cells = [
         {"value": [j, i, _short(W[i, j])], "name": f"{sites[i]} hears {sites[j]}: {W[i, j]:.4g}"}
@@ -57,7 +57,7 @@ def matrix(study: Study, W: Array) -> Option:  # (K, K)
 
 
 def path(study: Study, X: Array, parameter: int) -> Option:  # (rounds, K, D)
-    """One parameter against the round, in natural units."""
+    """Draw one parameter against the round, in natural units."""
     if parameter >= len(study.space.names):
         raise CbocError(
             f"study '{study.name}' has {len(study.space.names)} parameters; there is no number {parameter}."
@@ -77,7 +77,7 @@ def path(study: Study, X: Array, parameter: int) -> Option:  # (rounds, K, D)
 
 
 def plane(study: Study, X: Array) -> Option:  # (rounds, K, 2)
-    """The paths in the plane of two numbers; the last proposal of a site is large."""
+    """Draw the paths in the plane of two numbers; the last proposal of a site is large."""
     if not has_plane(study):
         raise CbocError(f"study '{study.name}' has no plane: that takes two parameters, both numbers.")
     first = max(0, len(X) - MOST_ROUNDS)
@@ -103,12 +103,12 @@ def plane(study: Study, X: Array) -> Option:  # (rounds, K, 2)
 
 
 def has_plane(study: Study) -> bool:
-    """Are there two parameters, and both numbers?"""
+    """Are there exactly two parameters, both of them numbers?"""
     return len(study.space.names) == 2 and not study.space.blocks
 
 
 def _line(study: Study, k: int, points: list[Any]) -> Option:
-    """A line that stands out with its name under the pointer; where there are many, without a mark for every round."""
+    """One site's line, highlighted with its name under the pointer; with many lines, rounds are not marked."""
     are_few = len(study.sites) <= MOST_COLOURS
     return {
         "type": "line",

@@ -1,4 +1,4 @@
-"""What the coordinator's people see of a study: who is in, what was agreed, W and the proposals of closed rounds.
+"""A study as the coordinator's people see it: its sites, the agreement, W and the proposals of closed rounds.
 
 Nothing is written here. A deadline that has passed closes its round when the next site asks, not when somebody looks.
 """
@@ -23,7 +23,7 @@ from cboc.exchange.study import Study
 
 
 class Attendance(StrEnum):
-    """How a site stands to the open round."""
+    """Where a site stands in the open round."""
 
     IN = "in"
     AWAITED = "waited for"
@@ -34,18 +34,18 @@ class Attendance(StrEnum):
 
 @dataclass(frozen=True)
 class SiteOverview:
-    """One site."""
+    """One site of a study, as the dashboard shows it."""
 
     name: str
     has_joined: bool
     attendance: Attendance
-    attended: int  # rounds that were closed with it
+    attended: int  # closed rounds that it was in
     budget: int
 
 
 @dataclass(frozen=True)
 class StudyOverview:
-    """One study, at the time `now`."""
+    """One study at the time `now`, as the dashboard shows it."""
 
     study: Study
     closed: int  # rounds; the one of this number is open
@@ -59,19 +59,19 @@ class StudyOverview:
 
     @property
     def missing(self) -> tuple[str, ...]:
-        """Whom the open round waits for."""
+        """The sites that the open round waits for."""
         waited = (Attendance.AWAITED, Attendance.LATE)
         return tuple(site.name for site in self.sites if site.attendance in waited)
 
     @property
     def is_finished(self) -> bool:
-        """Has everybody left or used its budget?"""
+        """Has every site left or used its budget?"""
         return all(site.attendance in (Attendance.LEFT, Attendance.SPENT) for site in self.sites)
 
 
 @dataclass(frozen=True)
 class Known:
-    """What never changes and is read once: the agreement, and closed rounds with their designs."""
+    """The facts that never change and are read once: the agreement, and closed rounds with their designs."""
 
     study: Study
     past: Past | None
@@ -79,7 +79,7 @@ class Known:
 
 
 class Overview:
-    """The studies of one database, to look at."""
+    """Read-only views of the studies of one database."""
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
         self._engine, self._clock = engine, clock
@@ -95,7 +95,7 @@ class Overview:
             return self._seen(connection, name)
 
     def matrix(self, name: str, round: int) -> tuple[Study, Array]:  # (K, K)
-        """The study, and W of a closed round."""
+        """Return the study, and W of a closed round."""
         with transaction(self._engine, is_reading=True) as connection:
             ledger = self._ledger(connection, name)
             if not 0 <= round < ledger.round:
@@ -103,7 +103,7 @@ class Overview:
             return ledger.study, ledger.matrix(round)
 
     def designs(self, name: str) -> tuple[Study, Array]:  # (rounds closed, K, D)
-        """The study, and what was proposed in its closed rounds, in the unit cube; NaN where a site was absent."""
+        """Return the study and the proposals of its closed rounds, in the unit cube; NaN where a site was absent."""
         with transaction(self._engine, is_reading=True) as connection:
             ledger = self._ledger(connection, name)
             return ledger.study, self._known[name].designs[: ledger.round]
@@ -146,7 +146,7 @@ def _stacked(ledger: Ledger, round: int) -> Array:  # (1, K, D)
 
 
 def _attendances(ledger: Ledger, rounds: list[int], *, is_late: bool) -> dict[str, Attendance]:
-    """How every site stands to the open round, given the number of rounds that it has entered."""
+    """Where every site stands in the open round, given the number of rounds that it has entered."""
     present, missing = set(ledger.store.proposals(ledger.round)), set(ledger.missing())
 
     def one(site: str, entered: int) -> Attendance:

@@ -1,4 +1,4 @@
-"""The dashboard: where the studies stand, for people. It shows designs, and there is nothing else to show.
+"""The dashboard: where the studies stand, for people. It shows designs, and has nothing else to show.
 
 A study is named in the query, /study?name=..., because its name may hold slashes and dots, which paths lose on the way.
 """
@@ -45,11 +45,11 @@ SHADES = {
 
 
 class NotLoggedIn(CbocError):
-    """This is for people who have logged in."""
+    """Raised when a page needs a login."""
 
 
 def person_of(request: Request) -> str:
-    """The person who looks at a page."""
+    """Return the person who requests a page."""
     people: People = request.app.state.people
     person = people.who(request.cookies.get(COOKIE, ""))
     if person is None:
@@ -58,13 +58,13 @@ def person_of(request: Request) -> str:
 
 
 def own_page(request: Request) -> None:
-    """A form of ours sent this, not one of another page: the browser says so."""
+    """Check that one of our own forms sent this request, as the browser reports."""
     if not is_same_origin(request):
         raise HTTPException(403)
 
 
 def study_name(name: Annotated[str, Query(max_length=LONGEST)]) -> str:
-    """A name that a study may have; the others no database has to look for."""
+    """Return a name that a study may have; any other is refused before the database is asked."""
     if not name.isprintable():
         raise HTTPException(404)
     return name
@@ -79,7 +79,7 @@ ParameterNumber = Annotated[int, Query(ge=0, le=1000)]
 
 
 def add_pages(app: FastAPI, engine: Engine) -> None:
-    """The dashboard of one database."""
+    """Add the dashboard of one database to an application."""
     add_layout(app)
     app.state.people = People(engine)
     app.add_exception_handler(NotLoggedIn, _to_login)
@@ -89,7 +89,7 @@ def add_pages(app: FastAPI, engine: Engine) -> None:
         return HTMLResponse(environment.get_template(template).render(**values), status, headers)
 
     def lost(request: Request, error: Exception) -> Response:
-        """A person who has mistyped an address gets a page, a program what it always gets."""
+        """Answer a wrong address with a page for a person, and with the usual answer for a program."""
         is_person = "text/html" in request.headers.get("accept", "")
         return show("lost.html", 404) if is_person else plain(request, error)
 
@@ -163,7 +163,7 @@ def _views(overview: Overview, show: Show) -> APIRouter:
 def _to_login(request: Request, error: Exception) -> Response:
     if request.url.path.startswith(CHARTS):
         return JSONResponse({"error": str(error)}, 401)
-    if "hx-request" in request.headers:  # a page that refreshes itself goes there as a whole
+    if "hx-request" in request.headers:  # a page that refreshes a part of itself moves there as a whole
         return Response(status_code=401, headers={"HX-Redirect": "/login"})
     return RedirectResponse("/login", 303)
 
@@ -180,7 +180,7 @@ def _address(path: str, **query: Any) -> str:
 
 
 def duration(seconds: float) -> str:
-    """The largest unit and the next: 3 d 4 h, 2 h 5 min, 2 h, 7 s."""
+    """Write a duration in its largest unit and the next: 3 d 4 h, 2 h 5 min, 2 h, 7 s."""
     whole = int(seconds)
     large = next((unit for unit, size in UNITS.items() if whole >= size), "s")
     small = NEXT.get(large)
@@ -207,7 +207,7 @@ def _scale(parameter: Parameter) -> str:
 
 
 def _agreed(study: Study) -> dict[str, Any]:
-    """What a page says of an agreement beside what it can ask the study."""
+    """The facts of an agreement that a page cannot ask the study for."""
     agreement = study.agreement()
     rule, graph = agreement["rule"], agreement["graph"]
     return {

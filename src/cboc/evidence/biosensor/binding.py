@@ -1,4 +1,4 @@
-"""What binds to the sensor in one time step."""
+"""The binding of analyte to the sensor in one time step."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from cboc.arrays import Array
 from cboc.errors import CbocError
 from cboc.evidence.biosensor.sensor import Chemistry
 
-MOST = 50  # of Newton's steps; three are usual
-CLOSE = 1e-12  # of the strongest that the sample gets
-NEAREST = 0.1  # of the way to the pole that is left after one step
+MOST = 50  # most Newton steps; three are usual
+CLOSE = 1e-12  # tolerance, as a share of the sample's largest concentration
+NEAREST = 0.1  # the share of the distance to the pole that one step leaves at least
 
 
 @dataclass(frozen=True)
@@ -24,17 +24,17 @@ class Binding:
         θ(c) = (h + k_on c) / (a + k_off + k_on c),
 
     and c is what the channel would have had without binding, less what the flux takes: c = c₀ - G ρ_s (a θ(c) - h).
-    θ(c) has a pole at c = -(a + k_off)/k_on, beyond which there are roots that mean nothing: Newton's steps stay above.
-    Near saturation h > a would have θ pass 1; a history never fills more than all receptors.
+    θ(c) has a pole at c = -(a + k_off)/k_on, beyond which the roots have no meaning: Newton's steps stay above.
+    Near saturation h > a would let θ exceed 1; a history never fills more than all receptors.
     """
 
     chemistry: Chemistry
     receptors: float  # ρ_s
     dt: float
     response: Array  # G, (n, n): how much c on the sensor a unit of flux takes
-    strongest: float  # c that the sample gets to, which errors are measured by
+    strongest: float  # the sample's largest c, the scale of errors
 
-    @np.errstate(over="ignore", invalid="ignore")  # what is no number does not converge
+    @np.errstate(over="ignore", invalid="ignore")  # NaN does not converge
     def __call__(self, unbound: Array, theta: Array, before: Array) -> tuple[Array, Array]:  # (n,) each
         """(θⁿ⁺¹, flux) from c₀, θⁿ and θⁿ⁻¹, by Newton's method."""
         rate, a = self.chemistry.binding, 1.5 / self.dt

@@ -1,7 +1,8 @@
 """The flow in the channel as a stream function ψ, u = (∂ψ/∂y, -∂ψ/∂x): steady, since it starts in a tenth of a second.
 
-Either Poiseuille's, whose profile the inflow takes within a fraction of the way to the sensor, or that of the
-Navier-Stokes equations with a plug of speed u_in at the inlet, no slip at the walls and no pressure at the outlet.
+It is either Poiseuille's flow, whose profile the inflow takes within a fraction of the way to the sensor, or the
+solution of the Navier-Stokes equations with a plug of speed u_in at the inlet, no slip at the walls and no pressure at
+the outlet.
 Lengths are in units of the height, speeds in units of the inflow, ψ in units of their product.
 """
 
@@ -21,12 +22,12 @@ from cboc.errors import CbocError
 from cboc.evidence.biosensor.mesh import flow_lines
 from cboc.evidence.biosensor.sensor import Channel
 
-MOST = 20  # of Newton's steps; four are usual
-CLOSE = 1e-8  # of the inflow
+MOST = 20  # most Newton steps; four are usual
+CLOSE = 1e-8  # tolerance, as a share of the inflow
 
 
 class Flow(StrEnum):
-    """Which of the two."""
+    """The flow in the channel: Poiseuille's, or a solution of the Navier-Stokes equations."""
 
     POISEUILLE = "poiseuille"
     NAVIER_STOKES = "navier-stokes"
@@ -39,12 +40,12 @@ class Flow(StrEnum):
 
 
 def poiseuille(y: Array) -> Array:
-    """u_x = 6 y (1 - y), and so ψ = 3 y² - 2 y³."""
+    """Poiseuille's flow: u_x = 6 y (1 - y), so ψ = 3 y² - 2 y³."""
     return y**2 * (3.0 - 2.0 * y)
 
 
 class Laminar:
-    """(u·∇)u + ∇p = ∇²u / Re,  ∇·u = 0: Taylor-Hood elements and Newton's method."""
+    """Laminar flow, (u·∇)u + ∇p = ∇²u / Re,  ∇·u = 0, by Taylor-Hood elements and Newton's method."""
 
     def __init__(self, channel: Channel, reynolds: float) -> None:
         self.x, self.y = (values / channel.height for values in flow_lines(channel))
@@ -57,7 +58,7 @@ class Laminar:
         self.along[_number(self.x, x), _number(self.y, y)] = u[along]
 
     def _boundary(self, basis: Any) -> tuple[Any, Array]:
-        """Which unknowns are given, and the first guess, which has their values: a plug, at rest at the walls."""
+        """The unknowns with given values, and the first guess, which has these values: a plug, at rest at the walls."""
         x, y = basis.doflocs
         is_wall, is_inlet = (y == self.y[0]) | (y == self.y[-1]), x == self.x[0]
         guess = np.zeros(basis.N)
@@ -68,7 +69,7 @@ class Laminar:
     def stream(self, places: Array) -> Array:
         """ψ(x, y) = ∫₀ʸ u_x dy', exactly for these elements, at places (2, n).
 
-        Scaled so that the same flows through every cross-section: some is lost in the corners of the inlet, where u_in
+        ψ is scaled to the same flow through every cross-section: some is lost in the corners of the inlet, where u_in
         meets no slip.
         """
         columns = _quadratic(self.x, places[0]) @ self.along
@@ -79,6 +80,7 @@ class Laminar:
 
 @lru_cache(maxsize=64)
 def laminar(channel: Channel, reynolds: float) -> Laminar:
+    """Solve for the laminar flow in a channel at a Reynolds number."""
     return Laminar(channel, reynolds)
 
 
@@ -145,11 +147,11 @@ def _integral(lines: Array, x: Array) -> Array:
 
 
 def _number(lines: Array, x: Array) -> Any:
-    """Numbers of places that are on lines, 0, 2, 4, ..., or half-way between them."""
+    """Numbers of places: 0, 2, 4, ... on the lines, and the odd numbers half-way between them."""
     return np.rint(2 * np.interp(x, lines, np.arange(len(lines)))).astype(int)
 
 
 def _cell(lines: Array, x: Array) -> tuple[Any, Array]:
-    """In which cell, and how far in it, from 0 to 1."""
+    """The cell of each place, and how far into it the place lies, from 0 to 1."""
     cell = np.clip(np.searchsorted(lines, x, side="right") - 1, 0, len(lines) - 2)
     return cell, (x - lines[cell]) / np.diff(lines)[cell]

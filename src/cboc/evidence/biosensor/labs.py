@@ -1,4 +1,4 @@
-"""The problems of the case study: the paper's sensor, and six labs, constructed, whose sensors and means differ."""
+"""The problems of the case study: the paper's sensor, and six constructed labs whose sensors and means differ."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ UNIT = 4.5e-3  # the paper's best coverage
 
 @dataclass(frozen=True)
 class Worth:
-    """What a lab maximises: θ_max, less what the sample costs it, a price times u_in in units of the fastest."""
+    """The objective of a lab: θ_max minus the cost of the sample, a price times u_in in units of the fastest."""
 
     sensor: Sensor = field(default_factory=Sensor)
     price: float = 0.0  # in units of coverage
@@ -43,7 +43,7 @@ class Worth:
 
 
 def biosensor(numerics: Numerics = REFERENCE) -> Problem:
-    """The paper's. Its optimum is a corner of the box (docs/biosensor.md)."""
+    """The paper's problem. Its optimum is a corner of the box (docs/biosensor.md)."""
     worth = Worth(numerics=numerics)
     best = float(worth(np.array(BEST))[0])
     return Problem("biosensor", SPACE, worth, Direction.MAXIMISE, known_optimum=best, optimisers=np.array([BEST]))
@@ -51,7 +51,7 @@ def biosensor(numerics: Numerics = REFERENCE) -> Problem:
 
 @dataclass(frozen=True)
 class Lab:
-    """How a lab differs: its channel, its chemistry, what sample costs it, and how strong its stock is."""
+    """The properties of a lab: its channel, its chemistry, its cost of sample, and the strength of its stock."""
 
     height: float  # mm
     diffusivity: float  # m²/s
@@ -76,10 +76,11 @@ LABS = (
     Lab(0.90, 1.5e-11, 0.7e3, 2.0e-3, 0.70, 0.32, best=(3.847e-3, 1.247)),
     Lab(1.00, 0.9e-11, 1.0e3, 1.2e-3, 0.45, 0.22, best=(5.168e-3, 1.813)),
 )
-"""Constructed: no real labs stand behind them. Chosen so that their optima differ, inflow and pulse inside the box."""
+"""Six constructed labs, not real ones, chosen to have different optima, with inflow and pulse inside the box."""
 
 
 def labs(numerics: Numerics = REFERENCE) -> list[Problem]:
+    """The problems of the six constructed labs."""
     return [_problem(f"lab {k + 1}", lab, numerics) for k, lab in enumerate(LABS)]
 
 

@@ -15,7 +15,7 @@ FINE = 4096  # points on which a density of lines is integrated
 
 @dataclass(frozen=True)
 class Grading:
-    """Cells of a size that grows with the distance from a place: size + growth · distance."""
+    """A cell size that grows with the distance from a place: size + growth · distance."""
 
     place: float
     size: float
@@ -23,14 +23,14 @@ class Grading:
 
 
 def lines(low: float, high: float, gradings: list[Grading], largest: float, fineness: float = 1.0) -> Array:
-    """Where to cut [low, high]: every place of a grading that lies inside is a line; `fineness` divides every cell."""
+    """The lines that cut [low, high] into cells: one at every grading's place inside; `fineness` divides every cell."""
     cuts = sorted({low, high} | {grading.place for grading in gradings if low < grading.place < high})
     parts = [_between(a, b, gradings, largest, fineness) for a, b in pairwise(cuts)]
     return np.concatenate([parts[0], *(part[1:] for part in parts[1:])])
 
 
 def _between(low: float, high: float, gradings: list[Grading], largest: float, fineness: float) -> Array:
-    """As many lines as ∫ dx / size asks for, so that between two neighbours it is the same."""
+    """As many lines as ∫ dx / size requires, with equal integrals between neighbours."""
     ends = [grading for grading in gradings if low <= grading.place <= high]
     away = np.geomspace(1e-6, 1.0, FINE // 2) * (high - low) / 2
     x = np.unique(np.concatenate([[low, high], low + away, high - away]))
@@ -44,7 +44,7 @@ def _between(low: float, high: float, gradings: list[Grading], largest: float, f
 
 
 def transport_lines(channel: Channel, fineness: float) -> tuple[Array, Array]:
-    """Thin cells at the sensor, and most of all at its two ends, where the flux is singular."""
+    """Lines for transport: thin cells at the sensor, thinnest at its two ends, where the flux is singular."""
     ends = [Grading(0.0, 4 * MICRO, 0.25), Grading(channel.sensor, 4 * MICRO, 0.25)]
     x = lines(
         -channel.before,
@@ -58,7 +58,7 @@ def transport_lines(channel: Channel, fineness: float) -> tuple[Array, Array]:
 
 
 def flow_lines(channel: Channel) -> tuple[Array, Array]:
-    """Thin cells at the walls and the inlet, in whose corners the inflow meets no slip."""
+    """Lines for the flow: thin cells at the walls and the inlet, in whose corners the inflow meets no slip."""
     H = channel.height
     inlet = Grading(-channel.before, H / 100, 0.25)
     x = lines(-channel.before, channel.sensor + channel.after, [inlet], 0.25 * H)

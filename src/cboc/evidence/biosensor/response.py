@@ -1,4 +1,4 @@
-"""What a sensor answers: how much of it is covered while a sample passes, and at most."""
+"""The response of a sensor: its coverage while a sample passes, and the peak."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from cboc.evidence.biosensor.flow import Flow
 from cboc.evidence.biosensor.sensor import Sensor, Setting, arrival
 from cboc.evidence.biosensor.transport import FINEST, STEPS, State, Transport, mesh_of
 
-LONGEST = 400.0  # widths of a pulse: who has no peak by then has none
-AFTER = 2  # so many falling samples say that the peak is over
+LONGEST = 400.0  # widths of a pulse: a sensor without a peak by then has no peak
+AFTER = 2  # falling samples after which the peak is over
 
 
 @dataclass(frozen=True)
@@ -25,12 +25,12 @@ class Response:
     times: Array  # (n,)
     coverage: Array  # (n,), mean θ
     peak: float  # θ_max
-    at: float  # s, when
+    at: float  # s, the time of the peak
 
 
 @dataclass(frozen=True)
 class Numerics:
-    """How well to compute it: cells are divided by `fineness`, and a pulse's width holds so many steps."""
+    """The accuracy of a simulation: cells are divided by `fineness`, and a pulse's width holds `steps` steps."""
 
     fineness: float = 1.0
     steps: int = STEPS
@@ -51,7 +51,7 @@ REFERENCE = Numerics()
 
 
 def states(setting: Setting, sensor: Sensor = Sensor(), numerics: Numerics = REFERENCE) -> Iterator[State]:  # noqa: B008
-    """The channel step by step, for as long as one likes to look."""
+    """The states of the channel step by step, without end."""
     return transport(setting, sensor, numerics).march()
 
 
@@ -65,7 +65,7 @@ def transport(setting: Setting, sensor: Sensor, numerics: Numerics) -> Transport
 
 @lru_cache(maxsize=2**14)
 def respond(setting: Setting, sensor: Sensor = Sensor(), numerics: Numerics = REFERENCE) -> Response:  # noqa: B008
-    """Until the peak is over."""
+    """Simulate the sensor until the peak is over."""
     if sensor.chemistry.release == 0.0:
         raise CbocError("what never releases has no peak of coverage; look at `states` for as long as you like.")
     model = transport(setting, sensor, numerics)
@@ -85,7 +85,7 @@ def respond(setting: Setting, sensor: Sensor = Sensor(), numerics: Numerics = RE
 
 
 def _top(t: Array, y: Array) -> tuple[float, float]:
-    """The peak of the parabola through the largest of the samples and its neighbours: (value, time)."""
+    """The peak of the parabola through the largest sample and its neighbours: (value, time)."""
     k = int(np.argmax(y))
     left, top, right = y[k - 1 : k + 2]
     off = 0.5 * (left - right) / (left - 2 * top + right)

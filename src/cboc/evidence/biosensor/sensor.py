@@ -1,4 +1,4 @@
-"""The paper's biosensor in numbers, in SI units: a channel, what happens in it, and the sample that is sent through."""
+"""The paper's biosensor in numbers, in SI units: the channel, the chemistry in it, and the sample sent through it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from cboc.errors import CbocError
 
 MILLI, MICRO, NANOMOLAR = 1e-3, 1e-6, 1e-6  # of a metre, of a metre, and 1 nmol/l in mol/m³
 MINUTE = 60.0
-DELAY = 4.0  # the pulse is centred so many of its widths after the start: the first sample is exp(-8) of the peak
+DELAY = 4.0  # widths of the pulse from the start to its centre: the first sample is exp(-8) of the peak
 
 
 def _check(value: Any, may_be_zero: tuple[str, ...] = (), may_be_endless: tuple[str, ...] = ()) -> None:
-    """Every number of a frozen dataclass is positive and finite."""
+    """Check that every number of a frozen dataclass is positive and finite."""
     for entry in fields(value):
         if entry.type != "float":
             continue
@@ -63,11 +63,11 @@ class Reading(Enum):
 
 @dataclass(frozen=True)
 class Sample:
-    """What is injected: a Gaussian pulse c_in T/(σ √2π) exp(-(t - 4σ)²/2σ²), as far as the stock is that strong."""
+    """What is injected: a Gaussian pulse c_in T/(σ √2π) exp(-(t - 4σ)²/2σ²), at most as strong as the stock."""
 
     concentration: float = 1 * NANOMOLAR  # c_in, mol/m³
     reading: Reading = Reading.MINUTES  # T
-    stock: float = inf  # the strongest there is, mol/m³
+    stock: float = inf  # the largest concentration available, mol/m³
 
     def __post_init__(self) -> None:
         _check(self, may_be_endless=("stock",))
@@ -75,10 +75,11 @@ class Sample:
             raise CbocError(f"a pulse is read in Reading.MINUTES or Reading.SECONDS; {self.reading!r} came.")
 
     def at(self, t: float, width: float) -> float:
-        """c at the inlet."""
+        """The concentration at the inlet at time t."""
         return min(self._peak(width) * exp(-0.5 * (t / width - DELAY) ** 2), self.stock)
 
     def strongest(self, width: float) -> float:
+        """The largest concentration that the sample reaches."""
         return min(self._peak(width), self.stock)
 
     def _peak(self, width: float) -> float:
@@ -96,7 +97,7 @@ class Sensor:
 
 @dataclass(frozen=True)
 class Setting:
-    """Everything that an engineer does choose: the paper's x1, x2, x3."""
+    """Everything that an engineer chooses: the paper's x1, x2, x3."""
 
     inflow: float  # u_in, m/s
     receptors: float  # ρ_s, mol/m²
@@ -107,16 +108,16 @@ class Setting:
 
 
 def shear(sensor: Sensor, inflow: float) -> float:
-    """γ = 6 u_in / H, of Poiseuille's flow at the wall."""
+    """The shear rate of Poiseuille's flow at the wall: γ = 6 u_in / H."""
     return 6.0 * inflow / sensor.channel.height
 
 
 def layer(sensor: Sensor, inflow: float) -> float:
-    """How thin the depleted layer above the sensor is: δ = (D L / γ)^(1/3), after Lévêque."""
+    """The thickness of the depleted layer above the sensor: δ = (D L / γ)^(1/3), after Lévêque."""
     return float((sensor.chemistry.diffusivity * sensor.channel.sensor / shear(sensor, inflow)) ** (1 / 3))
 
 
 def arrival(sensor: Sensor, setting: Setting) -> float:
-    """When the middle of the pulse comes to the sensor, at the speed γ δ of the layer: no peak of θ is before."""
+    """When the middle of the pulse reaches the sensor, at the speed γ δ of the layer; no peak of θ is earlier."""
     speed = shear(sensor, setting.inflow) * layer(sensor, setting.inflow)
     return DELAY * setting.width + sensor.channel.before / speed

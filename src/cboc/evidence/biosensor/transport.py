@@ -5,9 +5,9 @@
     -D ∂c/∂n = ρ_s θ_t                   on the sensor, n pointing out
     θ_t = k_on c (1 - θ) - k_off θ
 
-Q2 elements, Galerkin, convection in conservative form: what one element loses another finds. u is the curl of a stream
-function in the same space, so that ∇·u = 0 holds exactly. θ lives in the nodes on the sensor, and integrals over it are
-Simpson's. A step of BDF2 is linear but for those few nodes: with A the matrix of the linear part, G = A⁻¹ restricted to
+Q2 elements, Galerkin, convection in conservative form: what one element loses another gains. u is the curl of a stream
+function in the same space, so ∇·u = 0 holds exactly. θ lives in the nodes on the sensor, and integrals over it are
+Simpson's. A BDF2 step is linear except at those few nodes: with A the matrix of the linear part, G = A⁻¹ restricted to
 the sensor, and q the flux that binds,
 
     c = A⁻¹ r - A⁻¹ q(c),    so that on the sensor    c + G q(c) = (A⁻¹ r),
@@ -34,16 +34,16 @@ from cboc.evidence.biosensor.binding import Binding
 from cboc.evidence.biosensor.mesh import transport_lines
 from cboc.evidence.biosensor.sensor import MICRO, Channel, Sensor, Setting, layer
 
-STEPS = 8  # a pulse's width holds so many steps
-FINEST = 4.0  # fineness: there a simulation takes half a minute and 2 GB
-COARSEST = 0.65  # of the depleted layer: the largest first cell
-NEAR = 1e-12  # m: the same place, but for rounding
+STEPS = 8  # steps in a pulse's width
+FINEST = 4.0  # largest fineness: a simulation takes half a minute and 2 GB
+COARSEST = 0.65  # the largest first cell, as a share of the depleted layer
+NEAR = 1e-12  # m: places this close are the same
 EXACT = 6  # the degree up to which integrals are exact
 
 
 @dataclass(frozen=True)
 class State:
-    """At one time: c in the nodes of the mesh, θ in those on the sensor."""
+    """The state at one time: c in the nodes of the mesh, θ in the nodes on the sensor."""
 
     t: float
     c: Array
@@ -51,7 +51,7 @@ class State:
 
 
 class Mesh:
-    """The channel in elements, and all integrals that no setting changes."""
+    """The channel in elements, and all integrals that do not depend on the setting."""
 
     def __init__(self, channel: Channel, fineness: float) -> None:
         self.channel, self.fineness = channel, fineness
@@ -79,7 +79,7 @@ class Mesh:
 
     @cached_property
     def weights(self) -> Array:
-        """Simpson's, of the nodes on the sensor: they sum up to its length."""
+        """Simpson's weights of the nodes on the sensor; they sum to its length."""
         ends = self.places[0, self.sensor][::2]
         sixth = np.diff(ends) / 6
         weights = np.zeros(len(self.sensor))
@@ -89,7 +89,7 @@ class Mesh:
         return weights
 
     def convection(self, stream: Array) -> Any:
-        """-∫ u c · ∇v, and what leaves through the outlet, for u = (∂ψ/∂y, -∂ψ/∂x) with ψ given in the nodes."""
+        """-∫ u c · ∇v, and the outflow at the outlet, for u = (∂ψ/∂y, -∂ψ/∂x) with ψ given in the nodes."""
 
         def inside(c: Any, v: Any, w: Any) -> Any:
             return -c * (w.stream.grad[1] * v.grad[0] - w.stream.grad[0] * v.grad[1])
@@ -104,11 +104,12 @@ class Mesh:
 
 @lru_cache(maxsize=8)
 def mesh_of(channel: Channel, fineness: float) -> Mesh:
+    """The mesh of a channel, cached."""
     return Mesh(channel, fineness)
 
 
 class Transport:
-    """One setting of one sensor, ready to be marched through time."""
+    """One setting of one sensor, ready to be simulated over time."""
 
     def __init__(self, sensor: Sensor, setting: Setting, mesh: Mesh, convection: Any, steps: int = STEPS) -> None:
         thickness = layer(sensor, setting.inflow)
@@ -127,7 +128,7 @@ class Transport:
         self.matrix = (1.5 / self.dt * mesh.mass + flux).tocsr()
 
     def march(self) -> Iterator[State]:
-        """The states after each step, from an empty channel on; the caller decides when it is enough."""
+        """The states after each step, starting from an empty channel; the caller decides when to stop."""
         mesh, dt = self.mesh, self.dt
         inner = self.matrix[mesh.free]
         factors = splu(inner[:, mesh.free].tocsc())

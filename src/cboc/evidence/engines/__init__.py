@@ -1,7 +1,7 @@
 """Where the jobs of a benchmark run: processes of this machine, a Dask cluster, or Ray; each result as it completes.
 
-A job runs with one BLAS thread. What it raises is raised here; a worker that dies is the engine's business: the jobs
-it did not finish are run again. joblib drives both clusters.
+A job runs with one BLAS thread. An exception in a job is raised here; if a worker dies, the engine runs its unfinished
+jobs again. joblib drives both clusters.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ NEEDS: dict[str, tuple[str, ...]] = {"local": (), "dask": ("joblib", "distribute
 
 
 class Engine(Protocol):
-    """Runs `work` on every job: the results as they complete, in any order, each once."""
+    """Runs `work` on every job and yields each result once, as it completes, in any order."""
 
     def __call__(self, work: Callable[[Job], Result], jobs: Sequence[Job], /) -> Iterator[tuple[Job, Result]]: ...
 
 
 def engine(name: str = "local", workers: int | None = None, address: str | None = None) -> Engine:
-    """The engine of that name, with so many processes of this machine or with the cluster at an address.
+    """The engine of that name, with `workers` processes of this machine or with the cluster at an address.
 
     Nothing starts before the first result is asked for. `work` is a function of a module that workers can import.
     """

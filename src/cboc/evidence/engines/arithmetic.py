@@ -1,7 +1,7 @@
-"""The arithmetic of a worker: the environment in which its BLAS and its NumPy wake up.
+"""The arithmetic of a worker: the environment in which its BLAS and its NumPy start.
 
-OpenBLAS and NumPy choose their kernels by the processor they find, kernels differ in the last bit, and a search may
-make much of that bit. With the arithmetic that every x86-64 processor with AVX2 has, it is the same bit on all of them.
+OpenBLAS and NumPy choose their kernels by the processor, kernels differ in the last bit, and a search may amplify that
+bit. With the arithmetic that every x86-64 processor with AVX2 has, the bit is the same on all of them.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import numpy as np
 
 X86_64 = ("x86_64", "AMD64")
 AVX2 = ("AVX2", "X86_V3")  # the name until NumPy 2.3, and since
-BEYOND = ("AVX512", "X86_V4")  # so begin the names of what only some processors with AVX2 have
+BEYOND = ("AVX512", "X86_V4")  # prefixes of the features that only some processors with AVX2 have
 
 
 def steady() -> dict[str, str]:
-    """The arithmetic that every x86-64 processor with AVX2 has; nothing elsewhere, nor where the user has chosen.
+    """Variables for the arithmetic of every x86-64 processor with AVX2; empty elsewhere, or if the user has chosen.
 
     Haswell was the first of them; on an older processor its kernels crash. NumPy warns of a feature that it cannot
     switch off, or does not start, so only those that it found are named.

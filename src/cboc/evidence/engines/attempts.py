@@ -17,15 +17,15 @@ Result = TypeVar("Result")
 Call = bytes  # a pickled (work, job)
 Outcome = bytes  # a pickled (number, result, error)
 Outcomes = Generator[Outcome | Exception, None, None]  # an exception: a worker was lost
-Attempt = Callable[[int, str | None, Mapping[int, Call]], Outcomes]  # (workers, address, calls), what each engine is
+Attempt = Callable[[int, str | None, Mapping[int, Call]], Outcomes]  # (workers, address, calls); each engine is one
 
-PATIENCE = 3  # attempts in a row that finish no job
+PATIENCE = 3  # most attempts in a row that finish no job
 
 
 def until_done(
     name: str, attempt: Callable[[Mapping[int, Call]], Outcomes], work: Callable[[Job], Result], jobs: Sequence[Job]
 ) -> Iterator[tuple[Job, Result]]:
-    """Each job with its result, as they complete; what is left after an attempt is attempted again."""
+    """Yield each job with its result, as they complete; unfinished jobs are attempted again."""
     left = {number: pickle.dumps((work, job)) for number, job in enumerate(jobs)}
     in_vain = 0
     while left:
@@ -46,11 +46,11 @@ def until_done(
                 f"the {name} engine lost its workers {PATIENCE} times in a row without a result "
                 f"({sentence(failure)}); {len(left)} of {len(jobs)} jobs are left, what was finished is kept."
             ) from failure
-        left = dict(reversed(left.items()))  # a job that ends its workers then keeps fewer others from theirs
+        left = dict(reversed(left.items()))  # a job that kills its workers then blocks fewer other jobs
 
 
 def outcome_of(number: int, call: Call) -> Outcome:
-    """In a worker: the result, or what was raised instead; either way something that can travel back."""
+    """Run a job in a worker: its result or its exception, in a form that can be sent back."""
     try:
         work, job = pickle.loads(call)
         with one_thread():
@@ -67,6 +67,6 @@ def outcome_of(number: int, call: Call) -> Outcome:
 
 
 def sentence(failure: Exception | None) -> str:
-    """What went wrong, short enough for the brackets of a message."""
+    """A failure as text short enough for the brackets of a message."""
     lines = str(failure).strip().splitlines() or [""]
     return f"{type(failure).__name__}: {lines[0].rstrip('.')}"

@@ -16,14 +16,14 @@ from cboc.processes import ONE_THREAD, deaf_to_interrupts, environment, serve_pa
 
 
 class WorkerLost(Exception):
-    """A process of this machine that ended before its job did."""
+    """A process of this machine ended before its job did."""
 
 
 def attempt(workers: int, _address: str | None, calls: Mapping[int, Call]) -> Outcomes:
-    """Every worker has a job, the next one as soon as it is done; a lost worker is replaced and its job left out."""
+    """Give every worker a job, and the next one when it is done; a lost worker is replaced and its job left out."""
     queue = iter(calls.items())
     team: dict[Connection, BaseProcess] = {}
-    lost = 0  # since the last result
+    lost = 0  # workers lost since the last result
     try:
         for item in islice(queue, workers):
             _hand(item, _employ(team))
@@ -43,7 +43,7 @@ def attempt(workers: int, _address: str | None, calls: Mapping[int, Call]) -> Ou
 
 
 def _hand(item: tuple[int, Call], connection: Connection) -> None:
-    with suppress(OSError):  # a worker that has just been lost, as the next round will hear
+    with suppress(OSError):  # the worker was just lost, which the next pass will notice
         connection.send(item)
 
 
@@ -66,7 +66,7 @@ def _employ(team: dict[Connection, BaseProcess]) -> Connection:
 
 
 def _dismiss(connection: Connection, team: dict[Connection, BaseProcess]) -> str:
-    """Ends a worker at once, if it has not ended by itself, and says how it did."""
+    """End a worker at once, if it has not ended by itself, and report how it ended."""
     process = team.pop(connection)
     connection.close()
     process.kill()
@@ -76,7 +76,7 @@ def _dismiss(connection: Connection, team: dict[Connection, BaseProcess]) -> str
 
 
 def _serve(connection: Connection) -> None:
-    """In a new worker: one job after the other."""
+    """Run one job after the other, in a new worker."""
     serve_parent()
     with suppress(EOFError, OSError):
         while True:

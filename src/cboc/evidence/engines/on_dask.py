@@ -1,4 +1,4 @@
-"""A Dask cluster: the one at an address, or a new one of this machine."""
+"""Runs jobs on a Dask cluster: the one at an address, or a new one on this machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ ENCRYPTED = ("tls", "wss")
 
 
 def attempt(workers: int, address: str | None, calls: Mapping[int, Call]) -> Outcomes:
-    """On the Dask cluster at an address, or on one of this machine with a one-thread process for each worker."""
+    """Run on the Dask cluster at an address, or on a local one with a one-thread process for each worker."""
     from distributed import Client, LocalCluster
 
     with ExitStack() as stack:
@@ -27,7 +27,7 @@ def attempt(workers: int, address: str | None, calls: Mapping[int, Call]) -> Out
                     n_workers=workers,
                     threads_per_worker=1,
                     host="127.0.0.1",
-                    dashboard_address="127.0.0.1:0",  # None would be port 8787, be it free or not
+                    dashboard_address="127.0.0.1:0",  # None would be port 8787, free or not
                     scheduler_kwargs={"dashboard": False},
                     silence_logs=logging.CRITICAL,
                 )
@@ -51,14 +51,16 @@ def attempt(workers: int, address: str | None, calls: Mapping[int, Call]) -> Out
 
 
 def _check(address: str) -> None:
-    """A client that is given what it cannot use fails when it starts, and once more, with a traceback, when it ends."""
+    """Check an address first, because a client with a bad one fails when it starts and again when it ends."""
     from distributed.comm import parse_address, parse_host_port
     from distributed.comm.registry import get_backend
     from distributed.security import Security
 
     scheme, place = parse_address(address)
     parse_host_port(place)
-    get_backend(scheme).get_connector()  # an unknown scheme; or one, such as ucx, whose package is not here
+    get_backend(
+        scheme
+    ).get_connector()  # fails for an unknown scheme, or one, such as ucx, whose package is not installed
     security = Security().get_connection_args("client")
     if scheme in ENCRYPTED and security.get("ssl_context") is None:
         raise ValueError(f"{scheme} needs the certificates of the settings distributed.comm.tls")
@@ -67,7 +69,7 @@ def _check(address: str) -> None:
 
 
 def _backend(client: Any) -> Any:
-    """joblib's backend for Dask, except that it hears of a job that Dask gives up, instead of waiting for ever."""
+    """joblib's backend for Dask, changed to notice a job that Dask gives up instead of waiting forever."""
     from joblib._dask import DaskDistributedBackend
 
     class Dask(DaskDistributedBackend):  # type: ignore[misc]

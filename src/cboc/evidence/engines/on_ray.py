@@ -1,4 +1,4 @@
-"""Ray: the one at an address, or that of this process, or a new one of this machine."""
+"""Runs jobs on Ray: the one at an address, the one of this process, or a new one on this machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ POLL = 0.1  # seconds
 
 
 def attempt(workers: int, address: str | None, calls: Mapping[int, Call]) -> Outcomes:
-    """On the Ray at an address, or the one of this process, or else a new one that only this machine can reach."""
+    """Run on the Ray at an address, or the one of this process, or else a new one that only this machine can reach."""
     import ray
 
     if address is None and ray.is_initialized():
@@ -52,7 +52,7 @@ def attempt(workers: int, address: str | None, calls: Mapping[int, Call]) -> Out
 
 
 def _knock(address: str | None) -> None:
-    """Ray itself tries for minutes, and logs, where nothing listens."""
+    """Fail at once if nothing listens at the address, where Ray itself would try for minutes and log."""
     host, _, port = (address or "").rpartition("://")[2].rpartition(":")
     if host and port.isdigit():
         socket.create_connection((host.strip("[]"), int(port)), timeout=CONNECT).close()
@@ -71,8 +71,8 @@ def _switched(module: Any, name: str, value: bool) -> Iterator[None]:
 def _backend() -> Any:
     """A joblib backend that leaves every job to Ray's own scheduler.
 
-    Ray's (`ray.util.joblib`) cannot return results as they complete, and deals the jobs to its actors in turn: they
-    queue up behind a long one while other actors are idle.
+    Ray's backend (`ray.util.joblib`) cannot return results as they complete, and deals the jobs to its actors in turn:
+    they queue up behind a long one while other actors are idle.
     """
     import ray
     from joblib.parallel import ParallelBackendBase
@@ -105,7 +105,7 @@ def _backend() -> Any:
                 try:
                     done, _ = ray.wait(tasks, timeout=POLL)
                 except Exception:
-                    done = tasks  # Ray itself is gone, as each of them will tell
+                    done = tasks  # Ray itself is gone, which each task will report
                 for task in done:
                     try:
                         outcome = ray.get(task)

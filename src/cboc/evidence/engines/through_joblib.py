@@ -1,4 +1,4 @@
-"""joblib, which drives both clusters, each through a backend of its own."""
+"""Runs jobs through joblib, which drives both clusters, each with its own backend."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ AT_LEAST_TWO = 2  # workers, or joblib leaves the cluster alone and runs the job
 
 
 def through_joblib(backend: Any, calls: Mapping[int, Call]) -> Outcomes:
-    """The outcomes as they complete; a failure of the cluster is the last."""
+    """Yield the outcomes as they complete; a failure of the cluster comes last."""
     import joblib
 
     try:
@@ -23,13 +23,13 @@ def through_joblib(backend: Any, calls: Mapping[int, Call]) -> Outcomes:
         with _quietly_closed(parallel(joblib.delayed(outcome_of)(*item) for item in calls.items())) as outcomes:
             for outcome in outcomes:  # noqa: UP028 (`yield from` would close it, not so quietly)
                 yield outcome
-    except Exception as failure:  # what a job raises is an outcome; this is the cluster's
+    except Exception as failure:  # a failure of the cluster; an exception in a job is an outcome
         yield failure
 
 
 @contextmanager
 def _quietly_closed(outcomes: Generator[Outcome, None, None]) -> Iterator[Generator[Outcome, None, None]]:
-    """joblib warns of the jobs that are not waited for; whoever stops knows."""
+    """Close the outcomes without joblib's warning of unfinished jobs, which the caller knows about."""
     try:
         yield outcomes
     finally:

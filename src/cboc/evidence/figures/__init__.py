@@ -2,10 +2,10 @@
 
 path.py       two sites on their contours  (Sec. 5.2)
 sites.py      the Gap with more and more sites  (Table 3)
-crowd.py      what more and more sites bring over working alone
+crowd.py      the gain over working alone with more and more sites
 published.py  the paper's tables beside ours  (Tables 1 to 4)
-gains.py      what every method has over working alone, scenario by scenario
-savings.py    how much sooner the sites have together what they have alone in the end
+gains.py      the gain of every method over working alone, scenario by scenario
+savings.py    how much sooner the sites reach together what they reach alone in the end
 price.py      CPU time of a site and a round, together and alone
 theory.py     regret, and the quantities that Assumptions 2 and 3 bound
 casestudy.py  biosensors, together and alone  (Fig. 8)

@@ -23,11 +23,11 @@ TITLES = {
     "labs": "6 labs, constructed",
     "trouble": "the same, some slow, some failing",
 }
-REACH = 0.5  # of the range of the means, how far bands are shown beyond: those of two seeds have no end
+REACH = 0.5  # how far bands are shown beyond the means, as a share of their range: bands of two seeds are very wide
 
 
 def casestudy(accounts: Sequence[Account]) -> Figure:
-    """A panel for each setup; dotted: what there is to reach."""
+    """A panel for each setup; a dotted line marks the best possible outcome."""
     setups = [setup for setup in SETUPS if by_method(accounts, setup)]
     fig, axes = style.figure(3.9, 1, len(setups))
     counts: set[int] = set()
@@ -62,7 +62,7 @@ def _curve(setup: str, method: str, group: Sequence[Account]) -> Curve:
 
 
 def _limit(ax: Axes, values: Sequence[float]) -> None:
-    """All of these are seen, and of the bands as much as leaves them legible."""
+    """Limit the axis to show all values, and as much of the bands as leaves the values legible."""
     (bottom, top), low, high = ax.get_ylim(), min(values), max(values)
     reach = REACH * (high - low)
     ax.set_ylim(max(bottom, low - reach), min(top, high + reach))

@@ -1,4 +1,4 @@
-"""What more sites bring: the gain over working alone against their number, on Shekel-10."""
+"""The gain over working alone against the number of sites, on Shekel-10."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 ROWS = sorted([*TABLES[2].scenarios, *SIZES], key=lambda scenario: scenario.sites)
 METHODS = ("cboc", "cboc-u-gated", "cboc-u")
-ASIDE = 0.025  # of K, what methods are drawn apart, so that all bars are seen
+ASIDE = 0.025  # the offset between methods, as a share of K, to show all bars
 
 
 def crowd(summary: Summary, surrogate: str, methods: Sequence[str] = METHODS) -> Figure:
-    """Final Gap and area minus those of Individual on the same seeds, with 95 % intervals."""
+    """Final Gap and area minus Individual's on the same seeds, with 95 % intervals."""
     cells = {
         method: {row.sites: cell for row in ROWS if (cell := summary.cell(row, surrogate, method)) and cell.alone}
         for method in methods
@@ -51,7 +51,7 @@ def _gain(cell: Cell, name: str) -> Paired:
 
 
 def _line(ax: Axes, gains: dict[float, Paired], method: str) -> None:
-    """One seed has no interval."""
+    """Draw one method's gains; a single seed has no interval."""
     ax.errorbar(
         list(gains),
         [gain.difference for gain in gains.values()],

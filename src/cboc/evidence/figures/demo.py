@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-FLOOR = 0.06  # the height of the arrow, where curves have long left
+FLOOR = 0.06  # the height of the arrow, below the curves
 
 
 def demo(together: Array, alone: Array, finding: str, setting: str) -> Figure:
@@ -39,7 +39,7 @@ def _curves(ax: Axes, together: Array, alone: Array, setting: str) -> None:
 
 
 def _lead(ax: Axes, together: Array, alone: Array) -> None:
-    """How much earlier together is where alone ends: two plumb lines and an arrow between them."""
+    """Show how much earlier together reaches alone's final Gap: two vertical lines and an arrow between them."""
     first, last = map(float, lead(together, alone))
     if not first < last:
         return
@@ -60,7 +60,7 @@ def _lead(ax: Axes, together: Array, alone: Array) -> None:
 
 
 def _sites(ax: Axes, gains: Array) -> None:
-    """A bar for every site and seed, sorted."""
+    """Draw a bar for every site and seed, sorted."""
     bars = np.sort(gains.ravel())[::-1]
     ax.bar(np.arange(len(bars)), bars, width=0.9, color=[TOGETHER if bar > 0 else ALONE for bar in bars])
     ax.axhline(0.0, color=INK, linewidth=1.0)

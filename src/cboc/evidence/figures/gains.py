@@ -1,4 +1,4 @@
-"""What every method has over working alone, scenario by scenario: a forest plot of paired differences."""
+"""The gain of every method over working alone, scenario by scenario: a forest plot of paired differences."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 METHODS = ("cboc", "cboc-u", "cboc-u-gated", "centre", "fts-de")
-ROOM = 0.7  # of a row, for its methods
-HEAD = 1.3  # rows, for the name of a group
-REACH = 2.5  # times the largest difference: how far intervals are shown
+ROOM = 0.7  # the share of a row that its methods take
+HEAD = 1.3  # the height of a group's name, in rows
+REACH = 2.5  # how far intervals are shown, in multiples of the largest difference
 
 
 def gains(summary: Summary, scenarios: Sequence[Scenario], surrogate: str, methods: Sequence[str] = METHODS) -> Figure:
-    """Area under the Gap curve minus that of Individual on the same seeds, with its 95 % interval."""
+    """Area under the Gap curve minus Individual's on the same seeds, with its 95 % interval."""
     groups = _groups(scenarios)
     heights = _heights(groups)
     fig, [[ax]] = style.figure(1.3 + 0.3 * (max(heights.values(), default=0.0) + 1.0))
@@ -56,7 +56,7 @@ def gains(summary: Summary, scenarios: Sequence[Scenario], surrogate: str, metho
 
 
 def _groups(scenarios: Sequence[Scenario]) -> dict[str, list[Scenario]]:
-    """The paper's rows, the same with the optimum displaced, and all others."""
+    """The scenarios in groups: the paper's rows, these with the optimum displaced, and all others."""
     names = {"The paper's rows": SCENARIOS, "With the optimum displaced": DISPLACED}
     groups = {name: [scenario for scenario in scenarios if scenario in known] for name, known in names.items()}
     groups["Further"] = [scenario for scenario in scenarios if scenario not in SCENARIOS and scenario not in DISPLACED]
@@ -64,7 +64,7 @@ def _groups(scenarios: Sequence[Scenario]) -> dict[str, list[Scenario]]:
 
 
 def _short(scenario: Scenario) -> str:
-    """What its group says is not said again."""
+    """The scenario's name without what its group's name already says."""
     return replace(scenario, is_displaced=False).name if scenario in DISPLACED else scenario.name
 
 
@@ -79,13 +79,13 @@ def _heights(groups: Mapping[str, Sequence[Scenario]]) -> dict[Scenario, float]:
 
 
 def _pair(summary: Summary, scenario: Scenario, surrogate: str, method: str) -> Paired | None:
-    """None without runs, or without runs of Individual on the same seeds."""
+    """The gain; None without runs, or without runs of Individual on the same seeds."""
     cell = summary.cell(scenario, surrogate, method)
     return cell.area_gain if cell is not None and cell.alone else None
 
 
 def _limits(pairs: Sequence[Paired]) -> tuple[float, float]:
-    """Around all differences and their intervals, but no further than `REACH`: two seeds have intervals without end."""
+    """Around all differences and their intervals, but no further than `REACH`: intervals of two seeds are very wide."""
     far = REACH * max((abs(pair.difference) for pair in pairs), default=0.0) or 0.1
     ends = [end for pair in pairs for end in (pair.difference, *pair.interval) if not np.isnan(end)]
     low, high = max(-far, min([0.0, *ends])), min(far, max([0.0, *ends]))
@@ -94,7 +94,7 @@ def _limits(pairs: Sequence[Paired]) -> tuple[float, float]:
 
 
 def _places(y: float, methods: Sequence[str]) -> dict[str, float]:
-    """The methods of a row, one below the other around its middle."""
+    """The heights of a row's methods, one below the other around its middle."""
     step = ROOM / max(len(methods), 1)
     return {method: y + step * (k - (len(methods) - 1) / 2) for k, method in enumerate(methods)}
 
@@ -122,7 +122,7 @@ def _row(ax: Axes, y: float, pairs: Mapping[str, Paired], methods: Sequence[str]
 def _arrows(
     ax: Axes, heights: Mapping[Scenario, float], pairs: Mapping[tuple[Scenario, str], Paired], methods: Sequence[str]
 ) -> None:
-    """Where an interval goes on beyond the picture."""
+    """Draw an arrow where an interval continues beyond the picture."""
     low, high = ax.get_xlim()
     for (scenario, method), pair in pairs.items():
         place = _places(heights[scenario], methods)[method]
@@ -132,7 +132,7 @@ def _arrows(
 
 
 def _head(ax: Axes, name: str, y: float) -> None:
-    """Over the first row of a group, right over the names."""
+    """Write the group's name over its first row, directly above the names."""
     place: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
     ax.annotate(name, (0.0, y - 0.8), xytext=(-4, 0), ha="right", va="center", fontweight="bold", **place, **_note())
 

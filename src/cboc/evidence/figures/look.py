@@ -38,7 +38,7 @@ LOOKS = {
 
 
 def look(method: str) -> Look:
-    """Ink and a star for a method that has no look of its own."""
+    """The look of a method; dark ink and a star if it has none."""
     return LOOKS.get(method, Look(method, INK, "*"))
 
 
@@ -49,7 +49,7 @@ def tint(colour: str, share: float) -> str:
 
 
 def over_seeds(values: Array, label: str, colour: str, band: Callable[[Array], Array] = standard_error) -> Curve:
-    """Mean of (seeds, T) and the band to either side; one seed has none."""
+    """The mean of (seeds, T) with a band to either side; a single seed has no band."""
     mean, error = values.mean(axis=0), np.nan_to_num(band(values))
     return Curve(label, colour, mean, mean - error, mean + error)
 
@@ -63,7 +63,7 @@ def seeds_name(counts: set[int]) -> str:
 
 
 def error_name(counts: set[int], drawn: str, band: str = "standard error") -> str:
-    """What the bands or bars are; one seed has none."""
+    """The name of the bands or bars; a single seed has none."""
     if max(counts, default=0) < 2:
         return f"{seeds_name(counts)}, hence no {drawn}"
     return f"{drawn}: {band} over {seeds_name(counts)}"
@@ -85,7 +85,7 @@ def settle(positions: Sequence[float], apart: float, low: float = 0.0, high: flo
 
 
 def name_ends(ax: Axes, ends: Sequence[tuple[float, float, str, str]], apart: float = 0.06) -> None:
-    """A small text (x, y, text, colour) right of the end of each line, kept apart by this share of the height."""
+    """Write a small text (x, y, text, colour) right of each line's end, kept apart by this share of the height."""
     if not ends:
         return
     to_share, to_data = ax.transData + ax.transAxes.inverted(), ax.transAxes + ax.transData.inverted()

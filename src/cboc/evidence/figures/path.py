@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 ORDER = (ALONE, LEADER)
 SIZES = {ALONE: 26, LEADER: 22}
 LABELLED = (1, 2, 3, 5, 10, 15, 20, 25, 30, 35, 40)
-CLEAR = np.array([0.055, 0.042])  # what half a number needs around its middle, in shares of the map
+CLEAR = np.array([0.055, 0.042])  # half the size of a number, in shares of the map
 OFFSETS = np.array([(1, 1), (-1, 1), (1, -1), (-1, -1), (0, 1.25), (0, -1.25)]) * [0.038, 0.036]
-FRAME = 0.03  # shown around the box, where marks lie on its edge
+FRAME = 0.03  # the margin around the box, for marks on its edge
 
 
 def path(illustrations: Sequence[Illustration]) -> Figure:
@@ -62,7 +62,7 @@ def _round(arrival: int | None) -> str:
 
 
 def _near(ax: Axes, illustration: Illustration, site: int) -> None:
-    """A dotted line around what counts as near."""
+    """Draw a dotted line around the region that counts as near the optimum."""
     u = np.linspace(0.0, 1.0, terrain.FINENESS)
     X = np.stack(np.meshgrid(u, u), axis=-1).reshape(-1, 2)
     shape = (terrain.FINENESS, terrain.FINENESS)
@@ -72,7 +72,7 @@ def _near(ax: Axes, illustration: Illustration, site: int) -> None:
 
 
 def _frame(ax: Axes) -> None:
-    """A margin around the box, so that marks on its edge are whole."""
+    """Add a margin around the box to show marks on its edge in full."""
     for axis in "xy":
         low, high = getattr(ax, f"get_{axis}lim")()
         margin = FRAME * (high - low)
@@ -85,7 +85,7 @@ def _scatter(ax: Axes, points: Array, colour: str, marker: str, **look: Any) -> 
 
 
 def _indices(ax: Axes, natural: Any, X: Array, colour: str, dots: Array, taken: Array) -> Array:
-    """The numbers of some rounds, each on the side of its point that is free; none where there is no room."""
+    """Write the numbers of some rounds, each on a free side of its point; no number where there is no room."""
     for number in LABELLED:
         if number > len(X):
             break

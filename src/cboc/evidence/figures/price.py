@@ -1,4 +1,4 @@
-"""What collaboration costs in computing: CPU time of a site and a round, together and alone."""
+"""The computing cost of collaboration: CPU time of a site and a round, together and alone."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ METHODS = ("individual", "cboc")
 
 
 def price(costs: Mapping[Job, float], scenarios: Sequence[Scenario], methods: Sequence[str] = METHODS) -> Figure:
-    """Milliseconds for each site and round, means over seeds, of runs with the default surrogate."""
+    """Milliseconds for each site and round, means over seeds, for runs with the default surrogate."""
     means = {(s, m): mean for s in scenarios for m in methods if (mean := _mean(costs, s, m)) is not None}
     rows = [scenario for scenario in scenarios if all((scenario, method) in means for method in methods)]
     fig, [[ax]] = style.figure(1.2 + 0.3 * len(rows))

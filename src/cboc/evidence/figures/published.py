@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 LEADER = "cboc-l"
 PAIR = (ALONE, LEADER)
-APART = 0.17  # theirs above the middle of the line, ours below
+APART = 0.17  # the paper's values are drawn above the middle of the line, ours below
 PAUSE = 0.9  # between two tables
 TICKS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.98, 1.0)
 
@@ -28,7 +28,7 @@ Point = tuple[float, float]  # mean Gap, and its error
 
 
 def published(summary: Summary, surrogates: Sequence[str]) -> Figure:
-    """A panel for each surrogate; between the two methods a line, coloured like the one that is ahead."""
+    """A panel for each surrogate; a line joins the two methods, in the colour of the one ahead."""
     heights = _heights()
     fig, [axes] = style.figure(1.2 + 0.34 * max(heights.values()), 1, len(surrogates), sharex=True, sharey=True)
     counts: set[int] = set()
@@ -66,7 +66,7 @@ def _heights() -> dict[tuple[int, int], float]:
 
 
 def _stretch(axes: Sequence[Axes]) -> None:
-    """√(1 - Gap) to the left: a scale on which gains near the optimum and far from it can both be read."""
+    """Scale the axes by √(1 - Gap), to the left, which makes gains near the optimum and far from it legible."""
     low = max(0.0, min(ax.dataLim.x0 for ax in axes) - 0.02)
     for ax in axes:
         ax.set_xscale("function", functions=(_to_scale, _from_scale))
@@ -103,7 +103,7 @@ def _gain(ax: Axes, height: float, points: Mapping[str, Point], is_open: bool) -
 
 
 def _name(ax: Axes, heights: Mapping[tuple[int, int], float]) -> None:
-    """Scenarios on the left, under the number of their table."""
+    """Write the scenarios on the left, under the number of their table."""
     ax.set_yticks(list(heights.values()), [TABLES[table].scenarios[k].name for table, k in heights])
     ax.set_ylim(max(heights.values()) + 0.6, 0.0)
     for (table, k), height in heights.items():

@@ -1,4 +1,4 @@
-"""How much sooner: the rounds after which the sites have together what working alone gives them in the end."""
+"""The rounds saved: when the sites reach together what they reach alone in the end."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-HALF = 0.5  # of the rounds of working alone
+HALF = 0.5  # share of the rounds of working alone
 
 
 def savings(summary: Summary, scenarios: Sequence[Scenario], surrogate: str, method: str = "cboc") -> Figure:
-    """A bar for each scenario: the rounds that the method needs, in those that alone needs. Shorter is better."""
+    """A bar for each scenario: the method's rounds as a share of those that alone needs. Shorter is better."""
     cells = {s: cell for s in scenarios if (cell := summary.cell(s, surrogate, method)) is not None and cell.alone}
     fig, [[ax]] = style.figure(1.2 + 0.3 * len(cells))
     for y, (scenario, cell) in enumerate(cells.items()):
@@ -41,7 +41,7 @@ def savings(summary: Summary, scenarios: Sequence[Scenario], surrogate: str, met
 
 
 def _bar(ax: Axes, y: float, ours: float, theirs: float, horizon: int, colour: str) -> None:
-    """An open one where the method does not get there within the rounds."""
+    """Draw a bar, an open one if the method does not get there within the rounds."""
     if np.isnan(ours):
         ax.barh(y, 1.0, height=0.62, color=tint(FAINT, 0.5), edgecolor=colour, linewidth=0.8)
         text, place = f"not within {horizon}", 1.0

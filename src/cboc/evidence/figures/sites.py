@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 TABLE = TABLES[2]
 METHODS = ("individual", "cboc-l", "cboc-u-gated", "cboc")
-ASIDE = 0.2  # what ours is drawn right of K, and the paper's left, so that both bars are seen
-PALEST = 0.5  # of the colour, with the fewest sites
+ASIDE = 0.2  # ours is drawn this far right of K, the paper's left, to show both bars
+PALEST = 0.5  # share of the colour with the fewest sites
 
 
 def sites(summary: Summary, surrogates: Sequence[str], methods: Sequence[str] = METHODS) -> Figure:
@@ -65,7 +65,7 @@ def _cells(summary: Summary, surrogate: str, method: str) -> dict[Scenario, Cell
 
 
 def _curves(ax: Axes, cells: dict[Scenario, Cell], method: str) -> None:
-    """The more sites, the stronger the colour."""
+    """Draw Gap curves: the more sites, the stronger the colour."""
     shades = np.linspace(PALEST, 1.0, len(TABLE.rows))
     curves: list[Curve] = []
     for scenario, shade in zip(TABLE.rows, shades, strict=True):
@@ -78,7 +78,7 @@ def _curves(ax: Axes, cells: dict[Scenario, Cell], method: str) -> None:
 
 
 def _finals(ax: Axes, summary: Summary, surrogate: str, methods: Sequence[str]) -> None:
-    """Ours full, the paper's open and, where it has none, only ours."""
+    """Draw our final Gaps as full marks, and the paper's, where it has any, as open ones."""
     for method in methods:
         colour, marker = look(method).colour, look(method).marker
         theirs = [(s.sites, *row[method]) for s, row in TABLE.rows.items() if method in row]
@@ -107,7 +107,7 @@ def _finals(ax: Axes, summary: Summary, surrogate: str, methods: Sequence[str]) 
 
 
 def _name(row: Sequence[Axes], methods: Sequence[str]) -> None:
-    """Titles in the colours of the methods, and K at the ends of the curves, when the heights are settled."""
+    """Write titles in the methods' colours, and K at the ends of the curves, once the heights are final."""
     drawn = [(ax, method) for ax, method in zip(row, methods, strict=False) if ax.axison]
     for ax, method in drawn:
         ax.set_title(look(method).name, loc="left", fontsize=style.NORMAL, fontweight="bold", color=look(method).colour)

@@ -1,4 +1,4 @@
-"""Theorem 1 and its assumptions in runs: cumulative regret, and what Assumptions 2 and 3 bound.
+"""Theorem 1 and its assumptions in runs: cumulative regret, and the quantities that Assumptions 2 and 3 bound.
 
 R(t) = Σ f(x*) - f(x_new)      straight on log-log axes if it grows like a power of t; slope 1 is no learning
 q(t) √log(2 + t)               stays bounded if q = O(1/√log(2 + t)): flat or falling is consistent, rising is not
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-WINDOW = 0.1  # of the rounds: over so many the lower curves are running means
+WINDOW = 0.1  # the window of the lower curves' running means, as a share of the rounds
 ASSUMPTIONS = (
     "Assumption 2: largest distance between proposals × √log(2 + t)",
     "Assumption 3: change of σ by mixing × √log(2 + t)",
@@ -65,7 +65,7 @@ def _columns(courses: Iterable[Course]) -> dict[Scenario, Courses]:
 
 
 def _draw(ax: Axes, curves: Sequence[Curve]) -> None:
-    """From round 1 on; zero has no place on a logarithmic axis."""
+    """Draw the curves from round 1 on, because a logarithmic axis has no zero."""
     for curve in curves:
         rounds = np.arange(1, len(curve.mean) + 1)
         ax.fill_between(rounds, np.maximum(curve.low, 0.0), curve.high, color=curve.colour, alpha=0.16, linewidth=0)
@@ -110,7 +110,7 @@ def _smooth(values: Array) -> Array:  # (seeds, T)
 
 
 def _name(axes: Sequence[Sequence[Axes]], columns: dict[Scenario, Courses]) -> None:
-    """The numbers at the ends of the lines, when the heights are settled."""
+    """Write the numbers at the ends of the lines, once the heights are final."""
     for k, methods in enumerate(columns.values()):
         numbers = [
             {m: f"{np.mean([slope(R) for R in _cumulative(group)]):.2f}" for m, group in methods.items()},
@@ -129,7 +129,7 @@ def _name(axes: Sequence[Sequence[Axes]], columns: dict[Scenario, Courses]) -> N
 
 
 def _trend(values: Sequence[Sequence[float]]) -> str:
-    """Nothing for what is zero throughout, as the blur of a site alone is."""
+    """The trend as text; empty for a quantity that is zero throughout, such as the blur of a site alone."""
     mean = np.mean(values, axis=0)
     return f"× {trend(mean):.2f}" if mean.any() else ""
 

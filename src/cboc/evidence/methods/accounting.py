@@ -1,4 +1,4 @@
-"""What a differentially private release costs: ε of the sampled Gaussian mechanism.
+"""The privacy cost ε of differentially private releases by the sampled Gaussian mechanism.
 
 Every round each agent takes part with probability q, and Gaussian noise of z times the sensitivity is added. With
 μ₀ = N(0, z²), the round without an agent, and μ = (1-q) N(0, z²) + q N(1, z²), the one where it may have been,
@@ -25,7 +25,7 @@ TAIL = 12.0  # in z
 
 
 def epsilon(rate: float, noise: float, releases: int, delta: float) -> float:
-    """ε after so many releases, as the paper of DP-FTS-DE counts it: integer moments, Abadi's bound."""
+    """ε after a number of releases, as the paper of DP-FTS-DE computes it: integer moments, Abadi's bound."""
     _check(rate, noise, releases, delta)
     moments = np.array([_log_moment(rate, noise, float(moment) + 1.0) for moment in MOMENTS])
     return float(((releases * moments - np.log(delta)) / MOMENTS).min())

@@ -30,10 +30,10 @@ from cboc.utility.utility import Utility
 class Consensus:
     """CBOC: every site proposes, the rule mixes, the gate decides. `identity` is Individual, a gate of 0 is the paper.
 
-    `utility` replaces the one of the case's strategy.
+    `utility` replaces the utility of the case's strategy.
     """
 
-    knows_trouble = True  # goes on without a site, or without a result
+    knows_trouble = True  # can continue without a site, or without a result
 
     rule: str = "uniform"
     gate: GateLike = Gate(0.0)  # noqa: RUF009 - frozen
@@ -49,22 +49,23 @@ class Consensus:
 
 
 def study_of(case: Case, rule: str, *, shares_best: bool = False) -> Study:
+    """The study in which the sites of a case take part."""
     here = attendance(case)
     budgets = {} if here.all() else dict(zip(case.names, here.sum(axis=1).tolist(), strict=True))
     return Study(case.space, case.names, case.horizon, rule=rule, budgets=budgets, shares_best=shares_best)
 
 
 def attendance(case: Case) -> Mask:
-    """(K, T) who is there in which round."""
+    """Which sites are present in which round, (K, T)."""
     return np.ones((case.sites, case.horizon), dtype=bool) if case.attendance is None else case.attendance
 
 
 def rounds(
     case: Case, study: Study, network: Network, strategy: Strategy, ledger: Ledger | None = None
 ) -> list[list[Trial]]:
-    """All rounds of a case on any network: the trials of every site.
+    """Run all rounds of a case on any network; return the trials of every site.
 
-    Where sites are absent, `ledger` is told to go on without them.
+    Where sites are absent, `ledger` is told to continue without them.
     """
     policy = Policy(strategy, initial=0, seed=case.seed)
     sites = [
@@ -89,7 +90,7 @@ def rounds(
 
 
 def _go_on(ledger: Ledger | None, present: list[str]) -> None:
-    """Go on without those who are absent, unless nobody waits for them."""
+    """Continue without the absent sites, unless nobody waits for them."""
     if ledger is None:
         raise CbocError("only our own rounds go on without a site; this control needs all of them in all rounds.")
     if ledger.store.proposals(ledger.round).keys() & set(present):
@@ -97,7 +98,7 @@ def _go_on(ledger: Ledger | None, present: list[str]) -> None:
 
 
 def executed(case: Case, trials: list[list[Trial]]) -> Array:
-    """(K, T, D), NaN where a site was absent."""
+    """The designs that the sites ran, (K, T, D); NaN where a site was absent."""
     here = attendance(case)
     designs = np.full((*here.shape, case.space.dimension), np.nan)
     for k, of_site in enumerate(trials):
@@ -106,4 +107,5 @@ def executed(case: Case, trials: list[list[Trial]]) -> Array:
 
 
 def proposed(trials: list[list[Trial]]) -> Array:
+    """The designs that the sites proposed."""
     return np.array([[trial.proposed for trial in of_site] for of_site in trials])

@@ -1,6 +1,6 @@
-"""Controls: what is left of a gain when the peers know nothing of the site's problem, or when nobody thinks at all.
+"""Controls: how much gain remains when the peers know nothing of the site's problem, or when designs are random.
 
-Both placebos go through the same rounds and matrices as CBOC-U; only the peers' designs are other ones.
+Both placebos go through the same rounds and matrices as CBOC-U; only the peers' designs are replaced.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ from cboc.problems.sites import displaced, sites_of
 from cboc.problems.synthetic import problem
 from cboc.strategy.gate import Gate, Gated, GateLike
 
-UNRELATED = 2**20  # added to the seed of the run whose designs mean nothing here
+UNRELATED = 2**20  # added to the seed of the unrelated run
 
 
 def random_search(case: Case) -> Array:
-    """Uniform designs, each on its own."""
+    """Independent, uniformly random designs."""
     shape = (case.horizon, case.space.dimension)
     return np.array([case.rng(k, 0, RANDOM).random(shape) for k in range(case.sites)])
 
 
 def centre(case: Case, gate: GateLike = Gate(0.0)) -> Array:  # noqa: B008 - frozen
-    """Mixes with the centre of the box instead of the peers: the pull inwards that any average has."""
+    """Mix with the centre of the box instead of the peers, to isolate the inward pull of any average."""
     middle = np.full((case.sites, case.horizon, case.space.dimension), 0.5)
     return _beside(case, middle, gate)
 
 
 def strangers(case: Case, gate: GateLike = Gate(0.0)) -> Array:  # noqa: B008 - frozen
-    """Mixes with the peers of an unrelated run: the same kind of problem, its optimum at another random place."""
+    """Mix with the peers of an unrelated run: the same kind of problem, with its optimum at another random place."""
     other = unrelated_run(case)
     study = study_of(other, "uniform")
     peers = proposed(rounds(other, study, Ledger(study), Gated(other.strategy, Gate(0.0))))
@@ -45,7 +45,7 @@ def strangers(case: Case, gate: GateLike = Gate(0.0)) -> Array:  # noqa: B008 - 
 
 
 def unrelated_run(case: Case) -> Case:
-    """A case of the same size from another seed, its common problem displaced on its own."""
+    """A case of the same size from another seed, with its common problem displaced independently."""
     seed = case.seed + UNRELATED
     rng = np.random.default_rng(seed)
     name = case.problems[0].name.split("#")[0].removeprefix("displaced ")
@@ -63,7 +63,7 @@ def _beside(case: Case, peers: Array, gate: GateLike) -> Array:
 
 @dataclass
 class Beside:
-    """A network on which every site hears other voices (K, T, D) in place of its peers'."""
+    """A network on which every site gets other designs (K, T, D) in place of its peers'."""
 
     ledger: Ledger
     peers: Array

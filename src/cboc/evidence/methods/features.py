@@ -1,4 +1,4 @@
-"""Functions that can travel: one set of random features for everybody, and a vector of weights per function.
+"""Functions that can be sent: one set of random features for all sites, and a vector of weights per function.
 
     c_m(x)  = cos(s_m·x + b_m)                   s_m ~ N(0, ℓ⁻² I),  b_m ~ U[0, 2π),  m = 1..M, drawn once for all
     φ(x)    = √v c(x) / |c(x)|                   normalised: the prior variance φ·φ is v everywhere
@@ -27,8 +27,8 @@ from cboc.space.sobol import sobol
 from cboc.surrogate.algebra import add_to_diagonal, cholesky
 from cboc.utility.gp_based import log_gain
 
-SAMPLES = 512  # looked at before climbing, over all boxes
-STARTS = 5  # climbed from in each box
+SAMPLES = 512  # samples before climbing, over all boxes
+STARTS = 5  # climbs in each box
 TOLERANCE = 1e-4  # of a climb; functions are of order √v
 RACE = 15.0  # as in search/maximise.py
 BELOW_HALF = float(np.nextafter(0.5, 0.0))  # the upper edge of a lower half: no point is in two boxes
@@ -36,7 +36,7 @@ BELOW_HALF = float(np.nextafter(0.5, 0.0))  # the upper edge of a lower half: no
 
 @dataclass(frozen=True)
 class Features:
-    """φ, known to all."""
+    """The random features φ, known to all sites."""
 
     frequencies: Array = field(repr=False)  # s, (M, D)
     phases: Array = field(repr=False)  # b, (M,)
@@ -46,7 +46,7 @@ class Features:
     def draw(
         cls, count: int, dimension: int, lengthscale: float, rng: np.random.Generator, variance: float = 1.0
     ) -> Self:
-        """M features of a squared-exponential kernel."""
+        """Draw M features of a squared-exponential kernel."""
         if count < 1 or not lengthscale > 0.0 or not variance > 0.0:
             raise CbocError(
                 "features need a count from 1, a positive lengthscale and a positive variance; "
@@ -60,7 +60,7 @@ class Features:
         return c * (np.sqrt(self.variance) / _norms(c))[:, None]
 
     def pull(self, X: Array, weights: Array) -> tuple[Array, Array]:
-        """φ(x)·w (n,) and its gradient (n, D), for weights of all (M,) or of each (n, M)."""
+        """φ(x)·w (n,) and its gradient (n, D), for common weights (M,) or weights per row (n, M)."""
         angles = X @ self.frequencies.T + self.phases
         c = np.cos(angles)
         norms = _norms(c)
@@ -79,7 +79,7 @@ class Features:
         return solve_triangular(root, half, lower=True, trans="T", check_finite=False), root
 
     def sample(self, X: Array, y: Array, noise: float, rng: np.random.Generator) -> Array:  # (M,)
-        """w ~ N(ν, s² Σ⁻¹)."""
+        """Draw weights from the posterior: w ~ N(ν, s² Σ⁻¹)."""
         mean, root = self.posterior(X, y, noise)
         white = rng.standard_normal(len(mean))
         draw: Array = mean + np.sqrt(noise) * solve_triangular(root, white, lower=True, trans="T", check_finite=False)
@@ -113,7 +113,7 @@ class Shared:
 
     @cached_property
     def best(self) -> float:
-        """At the anchors; without any, the prior mean."""
+        """The best value at the anchors; without any, the prior mean."""
         return float(self(self.anchors).max()) if len(self.anchors) else 0.0
 
     def __call__(self, X: Array) -> Array:
@@ -127,7 +127,7 @@ class Shared:
         return log_gain(self(X) - self.best)
 
     def argmax(self, rng: np.random.Generator) -> Array:  # (D,)
-        """The best of every box, by looking and climbing inside it; then the best of all."""
+        """The maximiser: the best point of every box, by sampling and climbing inside it, then the best of all."""
         lower, upper = corners(len(self.weights), self.dimension)  # (P, D)
         cube = sobol(SAMPLES // len(lower), self.dimension, rng)
         looks = lower[:, None] + cube * (upper - lower)[:, None]  # (P, n, D)

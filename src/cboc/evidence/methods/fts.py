@@ -1,6 +1,6 @@
 """Federated Thompson sampling: agents exchange sampled functions instead of outcomes.
 
-In round t = 1..T a site does, with probability p_t, as it would alone: it maximises a draw from its own surrogate. Else
+In round t = 1..T a site acts, with probability p_t, as if alone: it maximises a draw from its own surrogate. Otherwise
 it follows the others,
 
     FTS     one peer drawn at random: argmax φ(x)·w_n                        Dai, Low and Jaillet, NeurIPS 2020
@@ -8,8 +8,8 @@ it follows the others,
             ω_i = Σ_n a_in w_n,       a_in = softmax over n of [a_t if agent n explores box i, else 1]
     DP      ω_i = 1/q Σ_kept a_in clipped(w_n) + N(0, (z S max_n a_in / q)²)
 
-where w_n is what agent n drew this round in the features that all share (`features.py`). How this differs from the
-published code: docs/decisions/fts.md.
+where w_n is the draw of agent n in this round in the features that all share (`features.py`).
+docs/decisions/fts.md lists the differences from the published code.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from cboc.surrogate.transforms import standardised
 from cboc.utility.thompson import Thompson
 
 FOCUS = 16.0  # a_t at first
-HALVINGS = 2  # at most so many coordinates are halved
+HALVINGS = 2  # most coordinates that are halved
 
 
 @dataclass(frozen=True)
 class Decay:
-    """p_t = 1 - t^-exponent: on its own more and more often."""
+    """p_t = 1 - t^-exponent: a site acts alone more and more often."""
 
     exponent: float = 0.5
 
@@ -47,7 +47,7 @@ class Decay:
 
 @dataclass(frozen=True)
 class Sharing:
-    """What the sites agree on before the first round."""
+    """The settings that the sites agree on before the first round."""
 
     count: int = 200  # M
     factor: float = 0.25  # the common lengthscale is factor √D
@@ -67,7 +67,7 @@ class Sharing:
 class Privacy:
     """Noise that hides whether an agent took part; `accounting.epsilon` says how well. The server must be trusted."""
 
-    rate: float = 0.35  # q, of taking part in a round
+    rate: float = 0.35  # q, the probability of taking part in a round
     noise: float = 1.0  # z, in units of the sensitivity
     clip: float = 22.0  # S, the longest message over all boxes
 
@@ -80,7 +80,7 @@ class Privacy:
 
 @dataclass(frozen=True)
 class FTS:
-    """Now and then the maximiser of one peer's function: an exchange of designs."""
+    """Federated Thompson sampling: now and then a site runs the maximiser of one peer's function."""
 
     own: Callable[[int], float] = Decay()
     sharing: Sharing = Sharing()
@@ -106,7 +106,7 @@ class FTS:
 
 @dataclass(frozen=True)
 class FTSDE:
-    """Now and then the maximiser of the server's average, to which every box has its own explorers."""
+    """FTS with distributed exploration: now and then a site runs the maximiser of the server's average, box by box."""
 
     own: Callable[[int], float] = Decay()
     sharing: Sharing = Sharing()
@@ -176,13 +176,13 @@ class Agent:
         return self.dataset.X[np.argsort(-self.dataset.score, kind="stable")]
 
     def draw(self, features: Features, noise: float, t: int) -> Array:  # (M,)
-        """The message of a round: one function from the posterior, as weights of the shared features."""
+        """Draw the message of a round: one function from the posterior, as weights of the shared features."""
         outcomes = self.case.strategy.model.transform(self.dataset.score).forward(self.dataset.score)
         y = standardised(outcomes).forward(outcomes)
         return features.sample(self.dataset.X, y, noise, self.case.rng(self.site, t, DRAW))
 
     def run(self, x: Array, t: int) -> None:
-        """The experiment; a design that was run before makes place for a random one."""
+        """Run the experiment; a design that was run before is replaced by a random one."""
         if (x == self.dataset.X).all(axis=1).any():
             x = self.case.space.sample(1, self.case.rng(self.site, t, ANEW), method="uniform")[0]
         self.dataset = self.dataset.with_point(x, self.case.experiment(self.site, x))
@@ -190,7 +190,7 @@ class Agent:
 
 
 def propose(agents: list[Agent], t: int) -> list[Array]:
-    """Thompson sampling, each on its own surrogate; together, with the same bits as alone."""
+    """Propose by Thompson sampling, each agent on its own surrogate; done together, with the same bits as alone."""
     if not agents:
         return []
     case = agents[0].case
@@ -207,7 +207,7 @@ Lead = Callable[[int], Array]  # site -> the design (D,) that the others suggest
 
 
 class Meet(Protocol):
-    """The agents as they are in round t -> what they suggest to each other."""
+    """A function from the agents in round t to their suggestions to each other."""
 
     def __call__(self, agents: list[Agent], t: int, /) -> Lead: ...
 

@@ -1,8 +1,8 @@
-"""Everybody's outcomes in one Gaussian process: what sharing everything would give, the price of privacy.
+"""All sites' outcomes in one Gaussian process: the benefit of sharing everything, which is the price of privacy.
 
-The site is one more parameter, a choice: to the scaled distance of two designs comes 1/ℓ_i² + 1/ℓ_j² if they are of
-different sites i and j. The ℓ of the sites are learned, so that sites which are alike are read as one and a stranger
-is not. Every site's outcomes are standardised by themselves: offsets and scales are no news.
+The site is one more parameter, a choice: it adds 1/ℓ_i² + 1/ℓ_j² to the scaled distance of two designs of different
+sites i and j. The ℓ of the sites are learned, so similar sites are treated as one and a different site is not. Every
+site's outcomes are standardised separately: offsets and scales carry no information.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from cboc.utility.improvement import log_h
 
 @dataclass(frozen=True)
 class Pooled:
-    """One surrogate of all, one expected improvement for each site over its own best.
+    """One surrogate for all sites, and for each site the expected improvement over its own best.
 
-    The cost is cubic in the number of outcomes, so each site gives at most its share of `limit`: its best ones.
+    The cost is cubic in the number of outcomes, so each site gives only its best ones, at most its share of `limit`.
     """
 
     limit: int = 500
@@ -62,7 +62,7 @@ class Pooled:
 
 
 def _labelled(X: Array, site: int, sites: int) -> Array:
-    """Designs (n, D) with the indicator of their site behind, (n, D + K)."""
+    """Designs (n, D) followed by the indicator of their site, (n, D + K)."""
     return np.hstack([X, np.tile(np.eye(sites)[site], (len(X), 1))])
 
 

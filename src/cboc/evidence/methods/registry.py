@@ -45,6 +45,7 @@ def method(name: str) -> Method:
 
 
 def surrogate(name: str) -> Bayesian:
+    """A surrogate by its name."""
     if name not in SURROGATES:
         raise CbocError(f"'{name}' is no surrogate of this library; {did_you_mean(name, SURROGATES)}")
     return SURROGATES[name]()

@@ -1,6 +1,6 @@
-"""A rival is tuned too: every method with a knob has a small grid, judged on seeds that no table reports.
+"""Tuning, for rivals too: every method with a knob has a small grid, judged on seeds that no table reports.
 
-The choice is by the mean area under the Gap curve over the tuning scenarios; `METHODS` holds what was chosen.
+The largest mean area under the Gap curve over the tuning scenarios is chosen; `METHODS` holds the choices.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The case study as tables: what the sites had in the end, together and alone."""
+"""The case study as tables: the final results of the sites, together and alone."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ NOTHING = ""
 
 
 def case_tables(accounts: Sequence[Account]) -> list[Table]:
+    """The tables of the case study."""
     return [_table(accounts, setup) for setup in SETUPS if by_method(accounts, setup)]
 
 
@@ -39,11 +40,11 @@ class Comparison:
     end: Paired
     area: Paired
     worst: Paired  # the site that ends worst
-    rounds: tuple[float, float]  # until the mean is where working alone ends; NaN where it never is; and of alone
+    rounds: tuple[float, float]  # until the mean reaches alone's final mean, NaN if never; and alone's own rounds
 
 
 def compare(setup: str, groups: Mapping[str, Sequence[Account]], method: str) -> Comparison | None:
-    """None where no seed has both."""
+    """Compare a method with working alone; None if no seed has both."""
     ours, alone = (
         {account.job.seed: shown(setup, account) for account in groups.get(name, ())} for name in (method, ALONE)
     )
@@ -95,5 +96,5 @@ def _signed(paired: Paired) -> str:
 
 
 def _within(value: str, margin: float) -> str:
-    """A single seed has no interval."""
+    """The value with its interval; a single seed has no interval."""
     return value if np.isnan(margin) else f"{value} ± {margin:.3f}"

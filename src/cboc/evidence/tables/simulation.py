@@ -1,4 +1,4 @@
-"""The tables of the evidence, from rows to tables."""
+"""The tables of the evidence, made from rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ CLAIMS = (
     ("cboc-l", "cboc-u"),
     ("fts-de", "individual"),
 )
-ENOUGH = 5  # seeds, for an interval to be counted
+ENOUGH = 5  # seeds that an interval needs to be counted
 DETAILS = (
     "final Gap",
     "area",
@@ -63,7 +63,7 @@ LEGEND = (
 
 
 def paper_tables(summary: Summary, surrogates: Sequence[str]) -> list[Table]:
-    """Tables 1 to 4 as the paper prints them, what of its claims is seen, and how each method does against none."""
+    """Tables 1 to 4 as the paper prints them, which of its claims hold, and each method against working alone."""
     published = [published_table(summary, table, surrogate) for surrogate in surrogates for table in TABLES]
     claims = [claims_table(summary, surrogate) for surrogate in surrogates]
     scores = [
@@ -84,7 +84,7 @@ def paper_details(summary: Summary, surrogates: Sequence[str]) -> list[Table]:
 
 
 def honest_tables(summary: Summary, surrogates: Sequence[str]) -> list[Table]:
-    """How often each method beats working alone on the displaced rows, and on those that the paper does not have."""
+    """How often each method beats working alone on the displaced rows, and on rows that the paper does not have."""
     scores = [
         make(summary, rows, surrogate, f"the {title} rows")
         for make in (score_table, default_table)
@@ -96,7 +96,7 @@ def honest_tables(summary: Summary, surrogates: Sequence[str]) -> list[Table]:
 
 
 def honest_details(summary: Summary, surrogates: Sequence[str]) -> list[Table]:
-    """Everything that was measured on them."""
+    """Everything that was measured on the displaced rows, and on rows that the paper does not have."""
     return [
         detail_table(summary, rows, surrogate, f"The {title} rows in full, {surrogate} surrogate")
         for surrogate in surrogates
@@ -120,7 +120,7 @@ def published_table(summary: Summary, table: PaperTable, surrogate: str) -> Tabl
 
 
 def _span(counts: Iterable[int]) -> str:
-    """'30', or '5-30' where they differ."""
+    """The range of counts: '30', or '5-30' where they differ."""
     each = sorted(set(counts))
     return str(each[0]) if len(each) == 1 else f"{each[0]}-{each[-1]}"
 
@@ -153,7 +153,7 @@ def detail_table(summary: Summary, scenarios: Iterable[Scenario], surrogate: str
 
 
 def _compared(summary: Summary, scenario: Scenario, surrogate: str) -> Iterator[tuple[str, Cell | None]]:
-    """Every method beside working alone; those that sample, beside sampling alone too."""
+    """Every method beside working alone; Thompson samplers also beside Thompson sampling alone."""
     for method in summary.methods:
         yield method, summary.cell(scenario, surrogate, method)
     for method in SAMPLERS:
@@ -250,7 +250,7 @@ def default_table(summary: Summary, scenarios: Sequence[Scenario], surrogate: st
 
 
 def affected_table(summary: Summary, surrogate: str) -> Table:
-    """What the default brings the sites to which something happens, and what it brings the others."""
+    """The gains by the default of the affected sites (`Scenario.affected`), and of the other sites."""
     rows = []
     for scenario in LIFE:
         cell, who = summary.cell(scenario, surrogate, OURS), scenario.affected

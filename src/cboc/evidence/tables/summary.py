@@ -1,4 +1,4 @@
-"""What many seeds of one method on one scenario say, beside working alone on the same seeds."""
+"""Summaries over many seeds of one method on one scenario, beside working alone on the same seeds."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Estimate:
 
 
 def estimate(values: Array) -> Estimate:
-    """From one value per seed."""
+    """The estimate from one value per seed."""
     return Estimate(float(values.mean()), float(standard_error(values)))
 
 
@@ -68,17 +68,17 @@ class Cell:
 
     @property
     def worst(self) -> Estimate:
-        """The site that ends worst, seed by seed."""
+        """The final Gap of the worst site, seed by seed."""
         return estimate(self.finals.min(axis=1))
 
     @property
     def regret(self) -> Estimate:
-        """Cumulative, in units of the problem's depth."""
+        """The cumulative regret, in units of the problem's depth."""
         return estimate(self.regrets.mean(axis=1))
 
     @property
     def flat(self) -> int:
-        """Sites, of all seeds, with nothing to find."""
+        """The number of sites, over all seeds, with nothing to find."""
         return sum(row.flat for row in self.rows)
 
     @cached_property
@@ -87,7 +87,7 @@ class Cell:
 
     @property
     def gain(self) -> Paired:
-        """Final Gap minus that of working alone."""
+        """The final Gap minus that of working alone."""
         return paired(self.finals.mean(axis=1), self._other.finals.mean(axis=1))
 
     @property
@@ -95,7 +95,7 @@ class Cell:
         return paired(self.areas.mean(axis=1), self._other.areas.mean(axis=1))
 
     def gains_of(self, sites: Mask) -> tuple[Paired, Paired]:
-        """Area and final Gap of some of the sites (K,), minus those of the same sites alone."""
+        """Area and final Gap of some of the sites (K,), minus the values of the same sites alone."""
         area, final = (
             paired(ours[:, sites].mean(axis=1), theirs[:, sites].mean(axis=1))
             for ours, theirs in ((self.areas, self._other.areas), (self.finals, self._other.finals))
@@ -118,12 +118,12 @@ class Cell:
 
     @property
     def benefit(self) -> float:
-        """The share that end better than alone by more than 0.01, likewise."""
+        """The share of sites that end better than alone by more than 0.01, of those with something to find."""
         return harm_rate(self._other.finals, self.finals) * self._all_over_findable
 
     @property
     def _all_over_findable(self) -> float:
-        """Flat sites are the same for everyone, so that they are in neither share."""
+        """All sites over sites with something to find: flat sites, equal for all methods, count in neither share."""
         return self.finals.size / max(1, self.finals.size - self.flat)
 
     @property
@@ -143,7 +143,7 @@ class Summary:
             self._rows.setdefault(key, {})[row.job.seed] = row
 
     def cell(self, scenario: Scenario, surrogate: str, method: str, against: str = ALONE) -> Cell | None:
-        """None if there is nothing yet; with the rows of working alone for the seeds that both have."""
+        """The cell, with the rows of working alone for the seeds that both have; None if there are no rows yet."""
         found = self._rows.get((scenario, surrogate, method))
         if not found:
             return None
@@ -152,12 +152,13 @@ class Summary:
         return Cell(tuple(found[seed] for seed in seeds), tuple(alone[seed] for seed in seeds if seed in alone))
 
     def only(self, scenarios: Iterable[Scenario]) -> Summary:
+        """The summary of these scenarios alone."""
         wanted = set(scenarios)
         return Summary(row for key, seeds in self._rows.items() if key[0] in wanted for row in seeds.values())
 
     @property
     def scenarios(self) -> list[Scenario]:
-        """What there are rows of, in order."""
+        """The scenarios that have rows, in order."""
         return sorted({scenario for scenario, _, _ in self._rows})
 
     @property

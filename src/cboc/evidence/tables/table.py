@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-WIDEST = 6  # columns that fit the page of a paper as they are
-WIDTH = 120  # characters of a line of notes in text
+WIDEST = 6  # columns that fit the page of a paper without scaling
+WIDTH = 120  # characters per line of notes in text
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,7 @@ class Writing(StrEnum):
 
 
 def write(tables: Iterable[Table], writing: Writing) -> str:
+    """The tables as text, Markdown or LaTeX."""
     return "\n\n".join(WRITERS[writing](table) for table in tables) + "\n"
 
 

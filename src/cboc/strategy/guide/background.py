@@ -1,10 +1,10 @@
-"""Where a design may lie if nothing is known about it: u, uniform over what the space allows.
+"""The background u: where a design lies if nothing is known about it, uniform over what the space allows.
 
     mass of a bump around z   m(z, h) = ∫ exp(-|x - z|²/2h²) du(x)
 
-In a box it is a product over the coordinates, where one that is continuous has √(2π) h (Φ((1 - z)/h) - Φ(-z/h)), one on
-levels their mean, and the coordinates of a choice the mean over its options. Without this two sites that run one of
-three options alike would seem to agree to as many digits as a number has.
+In a box m is a product over the coordinates: √(2π) h (Φ((1 - z)/h) - Φ(-z/h)) if continuous, the mean over its levels
+if on levels, and the mean over its options for the block of a choice. Without this, two sites that pick the same one of
+three options would seem to agree to every digit of a number.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from cboc.arrays import Array
 
 
 class Background(Protocol):
-    """What a density of designs is measured against."""
+    """The distribution that a density of designs is measured against."""
 
     def log_masses(self, Z: Array, widths: Array) -> Array:
         """log m(z, h) for every width (w,) and centre (m, D): (w, m)."""
@@ -29,7 +29,7 @@ class Background(Protocol):
 
 @dataclass(frozen=True)
 class Box:
-    """The unit cube, some of whose coordinates are on levels, and some blocks of which have a single 1."""
+    """The unit cube; some coordinates may be on levels, and some blocks may be one-hot."""
 
     levels: tuple[tuple[int, Array], ...] = field(default=(), repr=False)
     blocks: tuple[slice, ...] = ()
@@ -50,7 +50,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Cloud:
-    """Where constraints couple the coordinates: points drawn from u. A bump between them counts as if it held one."""
+    """Points drawn from u, for constraints that couple coordinates. A bump between points counts as one point."""
 
     points: Array = field(repr=False)  # (n, D)
 

@@ -2,13 +2,13 @@
 
     log odds     that these designs lie together, in nats              (`density.py`)
     consistency  rank correlation of the site's own outcomes with l(x) = log p(x)/ε at its own designs; failures last
-    w            = weight / (1 + t/(fade T))                           less and less
+    w            = weight / (1 + t/(fade T))                           decreases with t
 
 The log odds are about the group, consistency is about the site: an outlier among sites that have much in common sees
-the odds of the others, and its own outcomes contradict them. Neither leaves the site.
+good odds, but its own outcomes contradict them. Neither leaves the site.
 
-    good odds, no contradiction   together: drawn to the others, and mixes as far as the gate lets
-    no good odds (yet)            in doubt: not drawn, and mixes only what keeps much of the own utility
+    good odds, no contradiction   together: drawn to the others, and mixes as far as the gate allows
+    no good odds (yet)            in doubt: not drawn, and mixes only if that keeps much of its own utility
     good odds and contradiction   alone; a site that has not been where the others are has nothing to contradict
 """
 
@@ -33,9 +33,9 @@ from cboc.strategy.situation import Situation
 from cboc.strategy.verdict import Stance
 from cboc.utility.utility import Utility
 
-NEAR = 0.5  # nats: where l is above, a design is where the others are
-TRIED = 2  # designs near them, before the own outcomes can contradict
-POINTS = 1024  # of a space with constraints
+NEAR = 0.5  # nats: a design with l above this is near the others
+TRIED = 2  # designs near the others, before the site's own outcomes can contradict them
+POINTS = 1024  # drawn from a space with constraints
 LEVELS = 200  # of a parameter; more are as good as continuous
 APART = "there is too little evidence that the sites' best designs lie together"
 UNDRAWN = "your utility is not a logarithm, so the others' best designs cannot draw it"
@@ -51,14 +51,14 @@ RANGES = {
 
 @dataclass(frozen=True)
 class Counsel:
-    """What a guide says: the utility to go by, and how to stand to the others in this turn."""
+    """What a guide says: the utility to use, and the site's stance to the others in this turn."""
 
-    utility: Utility | None  # None: the opinion goes by none
+    utility: Utility | None  # None: the opinion uses no utility
     stance: Stance = Stance.TOGETHER
-    keeps: float = 0.0  # in doubt: the share of the utility that a mix has to keep
+    keeps: float = 0.0  # in doubt: the share of the utility that a mix must keep
     reason: str = ""  # why not together, or why not drawn, to follow "because"
-    log_odds: float | None = None  # nats; None: nothing to judge by
-    consistency: float | None = None  # None: not tried yet
+    log_odds: float | None = None  # nats; None: nothing to judge from
+    consistency: float | None = None  # None: no designs near the others yet
 
     def __post_init__(self) -> None:
         if not isinstance(self.stance, Stance):
@@ -73,13 +73,13 @@ class Counsel:
             raise CbocError(f"a counsel's reason is words; this is {self.reason!r}.")
 
     def pull(self, x: Array) -> float:
-        """What the others add at a design, in nats."""
-        bonus = getattr(self.utility, "bonus", None)  # of a utility that is drawn; no other has one
+        """The bonus that the others add at a design, in nats."""
+        bonus = getattr(self.utility, "bonus", None)  # only a drawn utility has one
         return 0.0 if bonus is None else float(bonus(x[None])[0])
 
 
 GuideLike = Callable[[Utility | None, Situation], Counsel]
-"""A site's utility, None if it goes by none, and what the site knows -> counsel."""
+"""A function from a site's utility (None if it uses none) and what the site knows to a counsel."""
 
 
 @dataclass(frozen=True)
@@ -87,11 +87,11 @@ class Guide:
     """How far a site lets itself be drawn; `weight` 0: not at all."""
 
     weight: float = 1.0
-    fade: float = 0.1  # of the site's budget, after which the weight is halved
+    fade: float = 0.1  # share of the site's budget after which the weight is halved
     most: float = 4.0  # c, nats
-    least: float = 4.0  # nats of log odds, else the site is in doubt; by chance they are there in 1 case of 40
-    doubt: float = 0.5  # of the utility, which a mix has to keep then; above 1: none is followed
-    consistency: float = 0.0  # at least, where the odds are good, else the site works alone
+    least: float = 4.0  # nats of log odds, else the site is in doubt; chance reaches them in 1 case of 40
+    doubt: float = 0.5  # share of the utility that a mix must keep when in doubt; above 1: no mix is followed
+    consistency: float = 0.0  # the least, if the odds are good, else the site works alone
 
     def __post_init__(self) -> None:
         for name, (least, most) in RANGES.items():
@@ -100,7 +100,7 @@ class Guide:
                 raise CbocError(f"a guide's {name} is a number from {least:g} to {most:g}; this is {value!r}.")
 
     def __call__(self, utility: Utility | None, situation: Situation) -> Counsel:
-        """What to make of the others' best designs."""
+        """The counsel on the others' best designs."""
         data, others = situation.dataset, situation.others
         if not len(data):
             return Counsel(utility, Stance.ALONE, reason="you have no outcome yet")
@@ -121,7 +121,7 @@ class Guide:
         weight = self.weight / (1.0 + situation.progress / self.fade)
         if weight == 0.0:
             return Counsel(utility, log_odds=where.log_odds, consistency=known)
-        if utility is None or not getattr(utility, "is_log", False):  # a utility of the user's need not say
+        if utility is None or not getattr(utility, "is_log", False):  # a user's utility need not say
             return Counsel(utility, reason=UNDRAWN, log_odds=where.log_odds, consistency=known)
         return Counsel(Drawn(utility, where, weight, self.most), log_odds=where.log_odds, consistency=known)
 
@@ -136,7 +136,7 @@ class Guide:
 
 @lru_cache(maxsize=8)
 def background(space: Space) -> Background:
-    """Designs of this space at random, as the log odds know them."""
+    """The background of this space, against which the log odds are measured."""
     if not space.is_box:
         return Cloud(space.sample(POINTS, np.random.default_rng(0)))
     few = [(j, levels) for j, levels in enumerate(space.grid) if levels is not None and len(levels) <= LEVELS]
@@ -144,9 +144,9 @@ def background(space: Space) -> Background:
 
 
 def consistency(where: OptimumDensity, data: Dataset) -> float:
-    """Are the site's outcomes better where the others' best designs lie? From -1 to 1; NaN: it has hardly been near.
+    """How far the site's outcomes are better near the others' best designs, -1 to 1; NaN: too few designs near them.
 
-    An experiment that failed counts as worse than all that did not.
+    A failed experiment counts as worse than all that succeeded.
     """
     designs = np.vstack([data.X, data.failures])[:, : where.centres.shape[1]]
     lure = where.log_ratio(designs)
@@ -155,7 +155,7 @@ def consistency(where: OptimumDensity, data: Dataset) -> float:
 
 
 def rank_correlation(a: Array, b: Array) -> float:
-    """Spearman's rank correlation: from -1 to 1, 0 where one of them is all equal."""
+    """Spearman's rank correlation: from -1 to 1, 0 if all values of one are equal."""
     ranks = np.array([_ranks(a), _ranks(b)])
     ranks -= ranks.mean(axis=1, keepdims=True)
     scale = float(np.sqrt((ranks[0] @ ranks[0]) * (ranks[1] @ ranks[1])))
@@ -163,7 +163,7 @@ def rank_correlation(a: Array, b: Array) -> float:
 
 
 def _ranks(values: Array) -> Array:
-    """Ranks from 1; equal values share the mean of theirs."""
+    """Ranks from 1; equal values share their mean rank."""
     _, places, counts = np.unique(values, return_inverse=True, return_counts=True)
     last = np.cumsum(counts)
     return np.asarray(last - 0.5 * (counts - 1.0))[places]

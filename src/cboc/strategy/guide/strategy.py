@@ -18,9 +18,9 @@ from cboc.utility.utility import Utility
 
 @dataclass(frozen=True)
 class Guided(Strategy):
-    """A strategy and a guide. In a study that shares no best designs it is the strategy alone."""
+    """A strategy with a guide. In a study that shares no best designs it is the strategy alone."""
 
-    strategy: Strategy  # or a function that is one
+    strategy: Strategy  # or a function with the same signature
     guide: GuideLike = field(default_factory=Guide)
 
     def __post_init__(self) -> None:
@@ -43,11 +43,11 @@ class Guided(Strategy):
         return self.strategy.surrogate(situation)
 
     def _guided(self, opinion: Opinion, situation: Situation) -> Opinion:
-        """The opinion with its counsel."""
+        """The opinion combined with the guide's counsel."""
         if situation.others is None:
             return opinion
         counsel = self.guide(opinion.utility, situation)
-        if not isinstance(counsel, Counsel):  # of a guide that is somebody's own
+        if not isinstance(counsel, Counsel):  # the guide may be a user's own
             raise CbocError(f"a guide has to return a Counsel; {counsel!r} is none.")
         drawn = opinion
         if counsel.utility is not None and counsel.utility is not opinion.utility:
@@ -57,9 +57,9 @@ class Guided(Strategy):
 
 @dataclass(frozen=True)
 class GuidedOpinion:
-    """An opinion, the same as the others draw it, and what its guide says."""
+    """An opinion, the same opinion drawn by the others, and the guide's counsel."""
 
-    own: Opinion  # undisturbed: what is worth something is decided by it
+    own: Opinion  # not drawn: it decides what a design is worth
     drawn: Opinion
     counsel: Counsel
 
@@ -86,7 +86,7 @@ class GuidedOpinion:
         )
 
     def judge(self, heard: Heard) -> Verdict:
-        """Alone, no mix is followed; in doubt, one that keeps the share of the utility that the guide asks for."""
+        """Follow no mix if alone; if in doubt, only one that keeps the guide's share of the utility."""
         counsel, verdict, note = self.counsel, self.own.judge(heard), heard.note
         verdict = replace(verdict, pull=counsel.pull(heard.mix))
         if counsel.stance is Stance.ALONE:

@@ -1,9 +1,9 @@
-"""A utility that is drawn to where the others' best designs lie.
+"""A utility with a bonus near the others' best designs.
 
     V(x)   = log U(x) + c tanh(w l(x) / c)          l(x) = log p(x)/ε >= 0     (`density.py`)
 
-The bonus is between 0 and c, so that the maximiser of V has at least e^-c of the largest utility: a design that the
-site would hardly refuse, whatever the others say.
+The bonus is between 0 and c, so the maximiser of V has at least e^-c of the largest utility: a design that the site
+would hardly refuse, whatever the others say.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from cboc.search.joint import Joint, join, likeness
 from cboc.strategy.guide.density import OptimumDensity
 from cboc.utility.utility import Utility
 
-ANCHORS = 2  # of the site's own, and as many of the others'
+ANCHORS = 2  # from the site itself, and as many from the others
 
 
 @dataclass(frozen=True)
 class Drawn:
-    """The utility, and what the others add to it. Its worth is that of the utility."""
+    """A utility plus the bonus of the others. Its worth is that of the utility alone."""
 
     base: Utility
     where: OptimumDensity
@@ -35,7 +35,7 @@ class Drawn:
     @property
     def anchors(self) -> Array:
         own, centres = self.base.anchors[:ANCHORS], self.where.centres[:ANCHORS]
-        rest = np.tile(own[:1, centres.shape[1] :], (len(centres), 1))  # of parameters that only this site has
+        rest = np.tile(own[:1, centres.shape[1] :], (len(centres), 1))  # parameters that only this site has
         return np.vstack([own, np.hstack([centres, rest])])
 
     def __call__(self, X: Array) -> Array:
@@ -48,11 +48,12 @@ class Drawn:
         return self.base.log_worth(X)
 
     def bonus(self, X: Array) -> Array:  # (n,)
-        """What the others add at X (n, D), in nats."""
+        """The bonus that the others add at X (n, D), in nats."""
         return self.batch([self]).bonus(X, np.zeros(len(X), dtype=int))[0]
 
     @property
     def likeness(self) -> object:
+        """Equal for utilities that can be batched."""
         return Drawn, likeness(self.base), self.where.centres.shape
 
     @staticmethod
@@ -70,7 +71,7 @@ class Drawn:
 
 @dataclass(frozen=True)
 class AllDrawn:
-    """Drawn utilities of K sites. Every sum runs within one row: none depends on the rows beside it."""
+    """The drawn utilities of K sites. Every sum runs within one row, independent of the other rows."""
 
     base: Joint
     centres: Array = field(repr=False)  # (K, m, D)
@@ -90,8 +91,8 @@ class AllDrawn:
         return value + bonus, gradient + slope
 
     def bonus(self, X: Array, owners: Owners) -> tuple[Array, Array]:
-        """c tanh(w l / c) (b,) and its gradient (b, D)."""
-        shared = self.centres.shape[2]  # coordinates that the others have, too: the first ones
+        """The bonus c tanh(w l / c) (b,) and its gradient (b, D)."""
+        shared = self.centres.shape[2]  # the first coordinates, which the others have, too
         steps = (self.centres[owners] - X[:, None, :shared]) / self.widths[owners, None, None]  # (b, m, S)
         logs = self.log_heights[owners] - 0.5 * (steps * steps).sum(axis=2)
         top = np.maximum(logs.max(axis=1), 0.0)

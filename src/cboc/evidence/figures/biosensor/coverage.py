@@ -16,11 +16,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 THOUSAND = 1e3  # coverages are shown in thousandths
-HUMP = 0.7  # of the largest coverage, how high the shape of the sample is drawn
+HUMP = 0.7  # the height at which the sample's shape is drawn, as a share of the largest coverage
 MOMENTS = ("#9AD0F5", "#56B4E9", "#0072B2", TOGETHER)  # from early to the peak
 
 
 def coverage(passage: Passage) -> Figure:
+    """Two panels: the mean coverage over time, and the coverage along the sensor."""
     fig, [[left, right]] = style.figure(3.7, 1, 2, width_ratios=[1.35, 1.0])
     draw_time(left, passage)
     _mark_moments(left, passage)
@@ -29,7 +30,7 @@ def coverage(passage: Passage) -> Figure:
 
 
 def draw_time(ax: Axes, passage: Passage) -> None:
-    """θ̄(t) and its peak, before the shape of the sample at the inlet."""
+    """Draw θ̄(t) and its peak, in front of the shape of the sample at the inlet."""
     response, sample, width = passage.response, passage.sensor.sample, passage.setting.width
     top = THOUSAND * response.peak
     t = np.linspace(0.0, passage.times[-1], 400)
@@ -57,14 +58,14 @@ def draw_time(ax: Axes, passage: Passage) -> None:
 
 
 def _mark_moments(ax: Axes, passage: Passage) -> None:
-    """Where the curves of the other panel are, in their colours; the peak has its mark."""
+    """Mark the times of the other panel's curves, in their colours; the peak already has a mark."""
     for state, colour in list(zip(passage.moments.values(), MOMENTS, strict=True))[:-1]:
         height = float(np.interp(state.t, passage.times, passage.mean))
         ax.plot(state.t, THOUSAND * height, marker="o", color=colour, markersize=7, zorder=4)
 
 
 def draw_along(ax: Axes, passage: Passage) -> None:
-    """θ(x) at the moments, on a logarithmic scale: the sensor's upstream end gets by far the most."""
+    """Draw θ(x) at the moments, on a logarithmic scale: the sensor's upstream end gets by far the most."""
     for (what, state), colour in zip(passage.moments.items(), MOMENTS, strict=True):
         theta, x = THOUSAND * state.theta, passage.along / MILLI
         ax.plot(x, theta, color=colour, linewidth=2.2, label=f"{what}, after {state.t:.0f} s")
@@ -73,7 +74,7 @@ def draw_along(ax: Axes, passage: Passage) -> None:
 
 
 def frame_along(ax: Axes, passage: Passage) -> None:
-    """The axes on which θ(x) is seen from a tenth of the largest coverage on."""
+    """Set the axes to show θ(x) from a tenth of the largest coverage on."""
     last = THOUSAND * passage.states[-1].theta
     ax.set_yscale("log")
     ax.set_ylim(0.04 * float(last.min()), 1.5 * float(last.max()))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 AXES = (("inflow [mm/s]", 1e3), ("receptors [nmol/m²]", 1e9), ("pulse [min]", 1.0))
 MARKERS = "os^Dvp"  # a shape for each site
-FRAME = 0.05  # of a range, shown around the box
+FRAME = 0.05  # the margin around the box, as a share of a range
 
 
 def designs(accounts: Mapping[str, Account], landscape: Landscape | None = None) -> Figure:
@@ -46,7 +46,7 @@ def designs(accounts: Mapping[str, Account], landscape: Landscape | None = None)
 
 
 def _failed(account: Account) -> Mask:  # (K, n + T)
-    """Where a site ran a design and got nothing; an absent one ran none."""
+    """Where a site ran a design and got no result; an absent site ran no design."""
     return np.isnan(account.outcomes) & ~np.isnan(account.designs).any(axis=2)
 
 
@@ -67,14 +67,14 @@ def _unit(design: Array) -> Array:  # (D,)
 
 
 def _natural(values: Array, parameter: int) -> Array:
-    """From the unit cube to the units of the axes."""
+    """Convert values from the unit cube to the units of the axes."""
     X = np.zeros((len(values), len(AXES)))
     X[:, parameter] = values
     return AXES[parameter][1] * SPACE.array_from_unit(X)[:, parameter]
 
 
 def _path(ax: Axes, pair: tuple[int, int], account: Account, site: int, look: dict[str, Any]) -> Array:  # (D,)
-    """The site's experiments and its best so far; where that ends."""
+    """Draw the site's experiments and its best so far; return the final best."""
     X, y = account.designs[site], np.where(np.isnan(account.outcomes[site]), -np.inf, account.outcomes[site])
     best = [int(np.argmax(y[:n])) for n in range(INITIAL, len(y) + 1)]  # after the initial designs and every round
     has_failed, is_of_round = _failed(account)[site], np.arange(len(X)) >= INITIAL
@@ -91,7 +91,7 @@ def _path(ax: Axes, pair: tuple[int, int], account: Account, site: int, look: di
 
 
 def _mark(ax: Axes, pair: tuple[int, int], best: Array, optimum: Array) -> None:
-    """The optimum, and by a dotted line how far from it the site ended."""
+    """Mark the optimum, and with a dotted line how far from it the site ended."""
     x, y = _points(np.array([best, optimum]), pair)
     ax.plot(x, y, color=INK, linewidth=1.0, linestyle=":", zorder=5)
     ax.plot(x[1], y[1], marker="x", color=INK, markersize=9, markeredgewidth=1.6, linestyle="none", zorder=7)

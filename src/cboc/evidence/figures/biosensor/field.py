@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 COLOURS = "viridis"
 LEVELS = 33
-NEAR = 4.0  # depleted layers high, what is shown from near
-MARGIN = 0.15  # sensors, shown before and behind it
+NEAR = 4.0  # the height of the close-up, in depleted layers
+MARGIN = 0.15  # the margin before and behind the sensor, in its lengths
 SENSOR = "#D55E00"
 
 
@@ -42,7 +42,7 @@ def field(passage: Passage) -> Figure:
 
 
 def draw_channel(ax: Axes, passage: Passage, state: State) -> ScalarMappable:
-    """All of it in mm, the sensor marked on the floor."""
+    """Draw the whole channel in mm, the sensor marked on the floor."""
     x, y = passage.grid
     image = ax.contourf(x / MILLI, y / MILLI, passage.field(state), **_look(passage))
     _mark_sensor(ax, passage)
@@ -53,11 +53,11 @@ def draw_channel(ax: Axes, passage: Passage, state: State) -> ScalarMappable:
 
 
 def draw_layer(ax: Axes, passage: Passage, state: State) -> ScalarMappable:
-    """The floor from near, y in µm, with the thickness that Lévêque's formula gives it along the sensor."""
+    """Draw a close-up of the floor, y in µm, with the layer's thickness along the sensor by Lévêque's formula."""
     length, thickness = passage.sensor.channel.sensor, layer(passage.sensor, passage.setting.inflow)
     (left, right), top = (-MARGIN * length, (1.0 + MARGIN) * length), NEAR * thickness
     x, y = passage.grid
-    columns = slice(max(0, np.searchsorted(x, left) - 1), np.searchsorted(x, right) + 1)  # no more than is seen
+    columns = slice(max(0, np.searchsorted(x, left) - 1), np.searchsorted(x, right) + 1)  # only what is visible
     rows = slice(0, np.searchsorted(y, top) + 1)
     shown = passage.field(state)[rows, columns]
     image = ax.contourf(x[columns] / MILLI, y[rows] / MICRO, shown, **_look(passage))
@@ -83,6 +83,7 @@ def _look(passage: Passage) -> dict[str, Any]:
 
 
 def add_scale(fig: Figure, image: ScalarMappable, axes: list[Axes]) -> None:
+    """Add the colour scale of the concentration."""
     bar = fig.colorbar(image, ax=axes, shrink=0.6, pad=0.01, aspect=30)
     bar.locator = _few()
     bar.ax.spines["outline"].set_visible(False)

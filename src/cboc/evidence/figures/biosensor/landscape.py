@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PAIRS = ((0, 2), (0, 1), (1, 2))  # inflow and pulse, inflow and receptors, receptors and pulse
-COARSE = Numerics(fineness=0.5, steps=4)  # right to 0.1 %
-LINES = np.linspace(0.0, 1.0, 6) ** 2  # close at slow inflow, where θ_max changes most
+COARSE = Numerics(fineness=0.5, steps=4)  # accurate to 0.1 %
+LINES = np.linspace(0.0, 1.0, 6) ** 2  # dense at slow inflow, where θ_max changes most
 FINE = np.linspace(0.0, 1.0, 61)
 LEVELS = 9
 WATER = "#0072B2"  # the worst; the best is white
@@ -34,7 +34,7 @@ class Landscape:
     planes: dict[tuple[int, int], Array]  # (n, n) each, rows along the first of the pair
 
     def draw(self, ax: Axes, pair: tuple[int, int], x: Array, y: Array) -> None:
-        """Contours, named in thousandths; x and y are FINE in the units of the axes."""
+        """Draw contours, labelled in thousandths; x and y are FINE in the units of the axes."""
         from matplotlib.ticker import MaxNLocator
         from scipy.interpolate import RectBivariateSpline
 
@@ -49,7 +49,7 @@ class Landscape:
 def landscape(
     numerics: Numerics = COARSE, lines: Array = LINES, on_step: Callable[[float], None] | None = None
 ) -> Landscape:
-    """About ninety simulations on a coarse mesh, a tenth of a second each; `on_step` hears which share is done."""
+    """Compute the landscape by about ninety coarse simulations of 0.1 s each; `on_step` is told the share done."""
     worth, planes, done = Worth(numerics=numerics), dict[tuple[int, int], Array](), 0
     for pair in PAIRS:
         values = np.empty((len(lines), len(lines)))

@@ -26,7 +26,7 @@ DPI = 80
 
 
 def movie(passage: Passage, on_frame: Callable[[float], None] | None = None) -> bytes:
-    """The GIF; `on_frame` hears which share is done."""
+    """Make the GIF; `on_frame` is told the share done."""
     style.figure_class()
     from matplotlib.animation import PillowWriter
 
@@ -66,5 +66,5 @@ def _scene(passage: Passage) -> tuple[Figure, Callable[[State], None]]:
 
     show(passage.states[0])
     fig.draw_without_rendering()
-    fig.set_layout_engine("none")  # from here on nothing moves but what happens
+    fig.set_layout_engine("none")  # from here on the layout stays fixed
     return fig, show

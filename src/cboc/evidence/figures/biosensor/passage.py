@@ -13,8 +13,8 @@ from cboc.evidence.biosensor.response import REFERENCE, Numerics, Response, resp
 from cboc.evidence.biosensor.sensor import NANOMOLAR, Sensor, Setting
 from cboc.evidence.biosensor.transport import NEAR, Mesh, State, mesh_of
 
-BEYOND = 1.25  # times the time of the peak: as long as we look
-SHARES = (0.1, 0.5, 0.9)  # of the largest coverage, at which we look
+BEYOND = 1.25  # the end of the simulation, in times of the peak
+SHARES = (0.1, 0.5, 0.9)  # shares of the largest coverage at which states are shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,7 +28,7 @@ class Passage:
     states: tuple[State, ...]
 
     def at(self, t: float) -> State:
-        """The state at a time, between two of the simulation's in proportion."""
+        """The state at a time, interpolated linearly between two states of the simulation."""
         later = int(np.clip(np.searchsorted(self.times, t), 1, len(self.states) - 1))
         one, other = self.states[later - 1 : later + 1]
         share = float(np.clip((t - one.t) / (other.t - one.t), 0.0, 1.0))
@@ -71,7 +71,7 @@ class Passage:
     def field(self, state: State) -> Array:
         """c on the grid, (rows in y, columns in x), nM.
 
-        What is below zero or above the sample is cut off: Galerkin's ripples before the sensor (docs/biosensor.md).
+        Values below zero or above the sample are cut off: Galerkin's ripples before the sensor (docs/biosensor.md).
         """
         x, y = self.grid
         column, row = (np.rint(values / NEAR) for values in self.mesh.places)
@@ -85,7 +85,7 @@ def record(
     numerics: Numerics = REFERENCE,
     on_step: Callable[[float], None] | None = None,
 ) -> Passage:
-    """Simulate, and keep it all; `on_step` hears which share is done."""
+    """Simulate, and keep every state; `on_step` is told the share done."""
     response = respond(setting, sensor, numerics)
     end, kept = BEYOND * response.at, list[State]()
     for state in states(setting, sensor, numerics):
