@@ -34,7 +34,7 @@ class Logbook:
         objectives: tuple[str, ...],
         data: Dataset,
         trials: Iterable[Trial] = (),
-        save: Callable[[Trial], None] | None = None,
+        save: Callable[[Trial], Trial | None] | None = None,
         first_turn: int = 0,
     ) -> None:
         self._first_turn = first_turn
@@ -105,7 +105,7 @@ class Logbook:
     def keep(self, trial: Trial) -> Trial:
         """Save a new trial, or a new state of one, and then take it in."""
         if self._save is not None:
-            self._save(trial)
+            trial = self._save(trial) or trial  # another process may be further with it
         if trial.number == len(self.trials):
             self.trials.append(trial)
         else:

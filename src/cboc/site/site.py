@@ -62,7 +62,7 @@ class Site:
         data: Dataset | None = None,
         own: Space | None = None,
         trials: Iterable[Trial] = (),
-        save: Callable[[Trial], None] | None = None,
+        save: Callable[[Trial], Trial | None] | None = None,
         first_turn: int = 0,
     ) -> None:
         study.index(name)

@@ -19,7 +19,7 @@ from typing import Any
 from cboc.data.dataset import Dataset, Direction
 from cboc.errors import CbocError
 from cboc.exchange.wire import SECRETS
-from cboc.site.trial import Trial
+from cboc.site.trial import OPEN, Trial
 from cboc.storage.formats import settings_from_1, trial_from_1
 
 FORMAT = 2
@@ -161,18 +161,34 @@ class SiteFile:
                 raise ValueError("a trial is missing")
         return trials
 
-    def keep(self, trial: Trial) -> None:
-        """Save the new state of a trial; raises if another process has changed it meanwhile."""
+    def keep(self, trial: Trial) -> Trial:
+        """Save a trial in place of what it was, unless another process has changed that meanwhile.
+
+        Another process that has asked for the same trial may be further with it: then what it has done is returned.
+        """
         number, row = trial.number, json.dumps(trial.to_row())
         with self._transaction() as connection:
             stored = connection.execute("SELECT row FROM trials WHERE number = ?", (number,)).fetchone()
             if stored not in (None, (row,)) and stored != (self._rows.get(number),):
-                raise CbocError(
-                    f"another process has changed trial {number} in {self.path} meanwhile, and nothing was "
-                    "overwritten; look at it, and do this again."
-                )
+                further = self._further(trial, stored[0])
+                if further is None:
+                    raise CbocError(
+                        f"another process has changed trial {number} in {self.path} meanwhile, and nothing was "
+                        "overwritten; look at it, and do this again."
+                    )
+                self._rows[number] = stored[0]
+                return further
             connection.execute("INSERT OR REPLACE INTO trials VALUES (?, ?)", (number, row))
         self._rows[number] = row
+        return trial
+
+    def _further(self, trial: Trial, row: str) -> Trial | None:
+        """The trial of a row, if it is the same proposal, still open, and further along than this one."""
+        with self._undamaged():
+            there = Trial.from_row(json.loads(row))
+        if trial.status not in OPEN or there.status not in OPEN or there.proposed != trial.proposed:
+            return None
+        return there if OPEN.index(there.status) > OPEN.index(trial.status) else None
 
     def record(self, address: str, method: str, path: str, body: bytes) -> None:
         """Record a message that is about to leave."""
