@@ -17,9 +17,8 @@ from cboc.evidence.case import Case
 from cboc.evidence.methods.consensus import executed, rounds, study_of
 from cboc.exchange.network import Network
 from cboc.strategy.gate import Gate, GatedOpinion, GateLike
-from cboc.strategy.opinion import Heard, Opinion, Strategy
+from cboc.strategy.opinion import Opinion, PassedOn, Strategy
 from cboc.strategy.situation import Situation
-from cboc.strategy.verdict import Note, Verdict
 from cboc.surrogate.gp import GP
 from cboc.utility.utility import Utility
 
@@ -81,27 +80,10 @@ class Wrapped(Strategy):
 
 
 @dataclass(frozen=True)
-class Voice:
-    """An opinion that passes on what another one says; those below say something else here and there."""
+class Voice(PassedOn):
+    """An opinion that passes on what another one says, and knows the situation it was formed in."""
 
-    opinion: Opinion
     situation: Situation = field(repr=False)
-
-    @property
-    def utility(self) -> Utility | None:
-        return self.opinion.utility
-
-    def with_utility(self, utility: Utility) -> Opinion:
-        return replace(self, opinion=self.opinion.with_utility(utility))
-
-    def propose(self) -> Array:
-        return self.opinion.propose()
-
-    def note(self, x: Array) -> Note:
-        return self.opinion.note(x)
-
-    def judge(self, heard: Heard) -> Verdict:
-        return self.opinion.judge(heard)
 
 
 @dataclass(frozen=True)

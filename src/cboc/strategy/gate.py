@@ -14,13 +14,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite, log
 
-from cboc.arrays import Array, is_number
+from cboc.arrays import is_number
 from cboc.errors import CbocError
-from cboc.strategy.opinion import Generator, Heard, Opinion, Strategy, as_strategy
+from cboc.strategy.opinion import Generator, Heard, Opinion, PassedOn, Strategy, as_strategy
 from cboc.strategy.situation import Situation
-from cboc.strategy.verdict import Note, Verdict
+from cboc.strategy.verdict import Verdict
 from cboc.surrogate.gp import GP
-from cboc.utility.utility import Utility
 
 GateLike = Callable[[float, float], bool]  # log worth of the mix, log worth of the own design -> follow?
 
@@ -70,24 +69,10 @@ class Gated(Strategy):
 
 
 @dataclass(frozen=True)
-class GatedOpinion:
+class GatedOpinion(PassedOn):
     """An opinion whose verdict passes a gate; the gate compares utilities with the pull of the others included."""
 
-    opinion: Opinion
     gate: GateLike
-
-    @property
-    def utility(self) -> Utility | None:
-        return self.opinion.utility
-
-    def with_utility(self, utility: Utility) -> Opinion:
-        return replace(self, opinion=self.opinion.with_utility(utility))
-
-    def propose(self) -> Array:
-        return self.opinion.propose()
-
-    def note(self, x: Array) -> Note:
-        return self.opinion.note(x)
 
     def judge(self, heard: Heard) -> Verdict:
         verdict, note = self.opinion.judge(heard), heard.note

@@ -193,3 +193,26 @@ class Blind:
 
     def judge(self, heard: Heard) -> Verdict:
         return Verdict(True, heard.note.log_worth)
+
+
+@dataclass(frozen=True)
+class PassedOn:
+    """An opinion that passes on what another one says: the base of wrappers, which say something else in places."""
+
+    opinion: Opinion
+
+    @property
+    def utility(self) -> Utility | None:
+        return self.opinion.utility
+
+    def with_utility(self, utility: Utility) -> Opinion:
+        return replace(self, opinion=self.opinion.with_utility(utility))
+
+    def propose(self) -> Array:
+        return self.opinion.propose()
+
+    def note(self, x: Array) -> Note:
+        return self.opinion.note(x)
+
+    def judge(self, heard: Heard) -> Verdict:
+        return self.opinion.judge(heard)
