@@ -175,7 +175,7 @@ def test_waiting_goes_on_where_another_file_has_proposed(labs, monkeypatch):
     steps = iter([lambda: y.tell(y.ask(), 1.0), y.propose])
     monkeypatch.setattr(lab, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda _: next(steps)()))
     said = call("ask", "--wait", "--file", "new.db")
-    assert "round 0 is open with what 'x' proposed for it before." in said
+    assert "round 0 is open, and 'x' has proposed for it already." in said
     assert cboc.join(storage="new.db").trials[0].turn.number == 1
 
 
@@ -192,7 +192,7 @@ def test_the_page_says_that_another_file_has_proposed_as_long_as_it_waits(labs):
     bench = Session("new.db")
     for _ in range(3):
         bench.ask(at_once=True)
-        assert "is open with what 'x' proposed for it before" in bench.news(bench.open()).sentence
+        assert "is open, and 'x' has proposed for it already" in bench.news(bench.open()).sentence
     assert create_page("new.db") is not None
 
 

@@ -221,5 +221,5 @@ def test_unknown_names_are_one_sentence():
         Job(SCENARIO, "papr", "individual", 0)
     with pytest.raises(CbocError, match="'lvy-2' is no problem"):
         Scenario("lvy-2", 2)
-    with pytest.raises(CbocError, match="1 to 1000 sites; 0 came"):
+    with pytest.raises(CbocError, match="1 to 1000 sites; got 0"):
         Scenario("levy-2", 0)

@@ -88,7 +88,7 @@ def test_a_site_that_lost_its_file_goes_on_with_a_new_one(database, serving, joi
         Tokens(database).revoke("trial run", "x")
         new = join("new.db", url, invite("x"), direction="maximise", policy=Policy(initial=1))
         new.tell(new.ask(), 1.0)
-        with pytest.raises(Waiting, match="round 0 is open with what 'x' proposed for it before"):
+        with pytest.raises(Waiting, match="round 0 is open, and 'x' has proposed for it already"):
             new.ask()
         assert new.trials[1].status == Status.PROPOSED
         y.tell(y.ask(), 1.0)

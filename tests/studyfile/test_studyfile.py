@@ -198,11 +198,11 @@ MISTAKES = {
         MINIMAL.replace('"minimise"', '"minimize"', 1),
         "[[site]] 'a': direction = \"minimize\" is unknown; did you mean 'minimise'?",
     ),
-    "wrong type": (MINIMAL.replace("= 3", '= "3"'), 'study.toml, [study]: horizon is a whole number, but "3" came.'),
-    "wrong truth": (MINIMAL.replace("= 3", "= true"), "horizon is a whole number, but true came."),
+    "wrong type": (MINIMAL.replace("= 3", '= "3"'), 'study.toml, [study]: horizon is a whole number, but got "3".'),
+    "wrong truth": (MINIMAL.replace("= 3", "= true"), "horizon is a whole number, but got true."),
     "negative gate": (
         MINIMAL.replace("horizon = 3", "horizon = 3\ngate = -1"),
-        "gate is a number from 0, but -1 came.",
+        "gate is a number from 0, but got -1.",
     ),
     "no rounds": (
         MINIMAL.replace("= 3", "= 0"),
@@ -218,7 +218,7 @@ MISTAKES = {
     ),
     "graph of no pairs": (
         MINIMAL.replace("horizon = 3", 'horizon = 3\ngraph = [["a"]]'),
-        "or a list of pairs of sites, but [['a']] came.",
+        "or a list of pairs of sites, but got [['a']].",
     ),
     "unknown utility": (MINIMAL.replace("horizon = 3", 'horizon = 3\nutility = "ucp"'), "did you mean 'ucb'?"),
     "unknown surrogate": (MINIMAL.replace("horizon = 3", 'horizon = 3\nsurrogate = "papr"'), "did you mean 'paper'?"),
@@ -226,7 +226,7 @@ MISTAKES = {
         MINIMAL.replace("levy-2", "levi-2"),
         "[[site]] 'a': 'levi-2' is no problem of this library; did you mean 'levy-2'?",
     ),
-    "one bracket": (MINIMAL.split("[[site]]")[0] + '[site]\nname = "a"', "[[site]] with two brackets; [site] came."),
+    "one bracket": (MINIMAL.split("[[site]]")[0] + '[site]\nname = "a"', "[[site]] with two brackets; got [site]."),
     "the same name twice": (MINIMAL.replace('"b"', '"a"'), "[[site]] 'a': every site has a name of its own"),
     "a nameless site": (MINIMAL.replace('name = "b"', ""), "[[site]] number 2: the key 'name' is missing"),
     "two sources": (
@@ -294,7 +294,7 @@ EXPERIMENTS = {
         "def measure(x): return 1",
     ),
     "no function at all": ("lab.py:measure", "lab.py has no function 'measure'; it holds no function.", "measure = 3"),
-    "no colon": ("lab.py", "an experiment is 'file.py:function' or 'module:function', but 'lab.py' came.", ""),
+    "no colon": ("lab.py", "an experiment is 'file.py:function' or 'module:function', but got 'lab.py'.", ""),
     "a broken file": ("lab.py:measure", "cannot import lab.py: it raised SyntaxError", "def measure(x) return 1"),
 }
 

@@ -68,18 +68,18 @@ class Program:
         is_list = isinstance(self.command, Sequence) and not isinstance(self.command, str)
         if not is_list or not self.command or not all(isinstance(part, str) and part for part in self.command):
             raise CbocError(
-                f'a command is a list of texts, ["./solver", "{{input}}"], which no shell reads; {self.command!r} came.'
+                f'a command is a list of texts, ["./solver", "{{input}}"], which no shell reads; got {self.command!r}.'
             )
         if any("\0" in part for part in self.command):
-            raise CbocError(f"a command has no zero byte; {list(self.command)!r} came.")
+            raise CbocError(f"a command has no zero byte; got {list(self.command)!r}.")
         object.__setattr__(self, "command", tuple(self.command))
         object.__setattr__(self, "folder", Path(self.folder).absolute())
         self._check_texts()
         object.__setattr__(self, "environment", dict(self.environment))
         if self.timeout is not None and not (_is_a(int | float, self.timeout) and 0 < self.timeout < float("inf")):
-            raise CbocError(f"a timeout is a number of seconds above 0, or None; {self.timeout!r} came.")
+            raise CbocError(f"a timeout is a number of seconds above 0, or None; got {self.timeout!r}.")
         if not _is_a(int, self.retries) or self.retries < 0:
-            raise CbocError(f"retries are a whole number from 0; {self.retries!r} came.")
+            raise CbocError(f"retries are a whole number from 0; got {self.retries!r}.")
         for name in (self.input, self.output):
             if name is not None and (not Path(name).name or Path(name).is_absolute() or ".." in Path(name).parts):
                 raise CbocError(f"a program's files lie in the directory of its run; '{name}' does not.")
@@ -87,16 +87,16 @@ class Program:
 
     def _check_texts(self) -> None:
         if not isinstance(self.template, str | Path | None):
-            raise CbocError(f"a template is a text, or the Path of a file; {self.template!r} came.")
+            raise CbocError(f"a template is a text, or the Path of a file; got {self.template!r}.")
         if isinstance(self.template, str) and os.path.isfile(os.path.join(self.folder, self.template)):
             raise CbocError(f"a template is a text; for the file of that name write Path('{self.template}').")
         variables = self.environment.items() if isinstance(self.environment, Mapping) else [(None, None)]
         if not all(isinstance(name, str) and isinstance(value, str) for name, value in variables):
-            raise CbocError(f'an environment is texts by name, {{"LICENCE": "1234"}}; {self.environment!r} came.')
+            raise CbocError(f'an environment is texts by name, {{"LICENCE": "1234"}}; got {self.environment!r}.')
         for name, value in variables:
             if not name or "=" in name or "\0" in name + value:
                 raise CbocError(
-                    f"a variable's name has no '=', and neither it nor its value a zero byte; {name!r} came."
+                    f"a variable's name has no '=', and neither it nor its value a zero byte; got {name!r}."
                 )
 
     @cached_property

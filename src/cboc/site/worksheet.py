@@ -69,7 +69,7 @@ def read(path: str | PathLike[str], space: Space) -> list[Entry]:
 def _entry(place: str, texts: dict[str, str], space: Space) -> Entry:
     with at(f"{place}, column trial"):
         if not texts["trial"].isdecimal() or len(texts["trial"]) > MOST_DIGITS:
-            raise CbocError(f"expected a trial's number, but '{texts['trial'][:20]}' came.")
+            raise CbocError(f"expected a trial's number, but got '{texts['trial'][:20]}'.")
     with at(f"{place}, column status"):
         status = _status(texts)
     values: dict[str, float | None] = {"y": None, "sem": None}

@@ -222,7 +222,7 @@ def _settings(top: Section) -> Section:
 
 def _sites(top: Section) -> dict[str, Section]:
     if isinstance(top.values.get("site"), dict):
-        raise CbocError(f"{top.place}: every site has a section of its own, [[site]] with two brackets; [site] came.")
+        raise CbocError(f"{top.place}: every site has a section of its own, [[site]] with two brackets; got [site].")
     if top.values.get("site", []) == []:
         raise CbocError(f'{top.place}: the section [[site]] is missing; add one for every site, with name = "lab-a".')
     sites: dict[str, Section] = {}

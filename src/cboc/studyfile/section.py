@@ -88,7 +88,7 @@ class Section:
             return default
         value = self.values[key]
         if not kind.accepts(value):
-            raise CbocError(f"{self.place}: {key} is {kind.noun}, but {_shown(value)} came.")
+            raise CbocError(f"{self.place}: {key} is {kind.noun}, but got {_shown(value)}.")
         return value
 
     def choose(self, key: str, names: Collection[str], default: str | None = None) -> str:

@@ -114,7 +114,7 @@ class Script:
     def _function(self) -> Experiment:
         module_name, _, name = self.reference.rpartition(":")
         if not module_name or not name.isidentifier():
-            raise CbocError(f"an experiment is 'file.py:function' or 'module:function', but '{self.reference}' came.")
+            raise CbocError(f"an experiment is 'file.py:function' or 'module:function', but got '{self.reference}'.")
         module = self._module(module_name)
         function = getattr(module, name, None)
         if not callable(function):
