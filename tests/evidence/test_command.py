@@ -171,7 +171,7 @@ def test_verify_finds_a_row_that_was_changed(here):
 
 
 def test_bad_input_is_one_sentence(here):
-    assert "'lvy-2' is no problem of this library; did you mean 'levy-2'?" in one_sentence(
+    assert "'lvy-2' is not a problem of this library; did you mean 'levy-2'?" in one_sentence(
         cboc("evidence", "run", "lvy-2")
     )
     assert "did you mean 'cboc-u'?" in one_sentence(cboc(*SMALL, "--method", "cbocu"))

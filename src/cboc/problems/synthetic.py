@@ -192,7 +192,7 @@ def problem(name: str) -> Problem:
     if family in FAMILIES:
         return FAMILIES[family](_dimension(family, dimension))
     known = [*SINGLES, *(f"{family}-{d}" for family in FAMILIES for d in (2, 4, 5, 8))]
-    raise CbocError(f"'{name}' is no problem of this library; {did_you_mean(name, known)}")
+    raise CbocError(f"'{name}' is not a problem of this library; {did_you_mean(name, known)}")
 
 
 def _dimension(family: str, written: str) -> int:
