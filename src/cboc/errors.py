@@ -20,7 +20,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 def installing(extra: str) -> str:
     """How to install an optional part, since cboc is not on a package index."""
-    return f"in the clone of its repository: pip install '.[{extra}]'"
+    return f"in a clone of the repository, run: pip install '.[{extra}]'"
 
 
 @contextmanager

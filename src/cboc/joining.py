@@ -56,7 +56,7 @@ def join(
     is sent.
     """
     if code is not None and len(code) > LONGEST_CODE:
-        raise CbocError(f"an invitation is a word of 43 letters; this has {len(code)}: was something copied with it?")
+        raise CbocError(f"an invitation has 43 characters; this has {len(code)}. Was something copied with it?")
     wanted = None if direction is None else str(Direction.of(direction))
     file = SiteFile(storage, is_made=url is not None and code is not None)
     if "agreement" in file.about:
@@ -87,7 +87,7 @@ def connect(file: SiteFile, patience: float = 60.0, on_retry: Callable[[str], No
     """The network through the coordinator that a site's file names."""
     about = file.about
     if not {"url", "code", "token", "direction"} <= set(about):
-        raise CbocError(f"{file.path} is damaged; take a copy of before.")
+        raise CbocError(f"{file.path} is damaged; restore an earlier copy.")
     client = Client(about["url"], about["token"], patience, about.get("certificate"), file.record, on_retry)
     return Rest(client, bool(about.get("has_left")), lambda: file.remember(has_left=True))
 
@@ -103,7 +103,7 @@ def _kept_policy(file: SiteFile) -> Policy:
     try:
         return Policy(**{name: kept[name] for name in KEPT if name in kept})
     except (CbocError, TypeError):
-        raise CbocError(f"{file.path} is damaged; take a copy of before.") from None
+        raise CbocError(f"{file.path} is damaged; restore an earlier copy.") from None
 
 
 def _introduce(file: SiteFile, **given: Any) -> None:
@@ -137,14 +137,14 @@ def _move(file: SiteFile, url: str | None, code: str | None, certificate: str | 
         return
     token = news.get("token", about["token"])
     network = Rest(Client(there["url"], token, patience, there.get("certificate"), file.record))
-    expected = _study(about["agreement"], f"{file.path} is damaged; take a copy of before.")
+    expected = _study(about["agreement"], f"{file.path} is damaged; restore an earlier copy.")
     try:
         if is_returning:
             network.join(str(code), expected if _is_whole(about["agreement"]) else None, about["site"])
         _check_same(expected, about["agreement"], network)
     except Refused as refusal:
         raise CbocError(
-            f"{refusal} ({file.path} is of '{about['site']}' in '{about['agreement']['name']}'; "
+            f"{refusal} ({file.path} belongs to '{about['site']}' in '{about['agreement']['name']}'; "
             "use another file for another site or study.)"
         ) from None
     file.remember(**news, has_left=False)  # the new coordinator may not know that the site has left
@@ -160,7 +160,7 @@ def _check_same(expected: Study, agreement: dict[str, Any], network: Rest) -> di
     there = network.membership()
     has_changed = any(there.agreement.get(name) != value for name, value in agreement.items())
     if there.digest != expected.digest and (has_changed or _is_whole(agreement)):
-        raise Refused("another study is there.")
+        raise Refused("the coordinator runs another study.")
     return there.agreement
 
 
@@ -174,7 +174,7 @@ def _settle(file: SiteFile, policy: Policy | None, direction: str | None = None)
     fixed |= {} if direction is None else {"direction": (file.about.get("direction"), direction)}
     for name, (old, new) in fixed.items():
         if file.is_begun and old != new:
-            raise CbocError(f"{file.path} has begun with {name} = {old!r}; it cannot become {new!r}.")
+            raise CbocError(f"{file.path} began with {name} = {old!r}, which cannot change to {new!r}.")
     news: dict[str, Any] = {} if policy is None else {"policy": given}
     news |= {} if direction is None else {"direction": direction}
     if any(file.about.get(name) != value for name, value in news.items()):
@@ -185,10 +185,12 @@ def _agreement(file: SiteFile, network: Rest, expected: Study | None) -> tuple[S
     """The study and its digest, from the file or, the first time, from the coordinator."""
     if "agreement" not in file.about:
         there = network.join(file.about["code"], expected)
-        agreed = _study(there.agreement, f"the coordinator at {network.client.url} sent no agreement that makes sense.")
+        agreed = _study(
+            there.agreement, f"the coordinator at {network.client.url} sent an agreement that cannot be read."
+        )
         agreed.index(there.site)
         file.remember(agreement=there.agreement, site=there.site, first_turn=there.turn or 0)
-    damaged = f"{file.path} is damaged; take a copy of before."
+    damaged = f"{file.path} is damaged; restore an earlier copy."
     agreed = _study(file.about["agreement"], damaged)
     if not _is_whole(file.about["agreement"]):
         with suppress(Unreachable):
@@ -211,5 +213,5 @@ def _begin_with(file: SiteFile, data: Dataset | str | Path, agreed: Study, outco
     if not isinstance(data, Dataset):
         data = Dataset.from_csv(data, agreed.space, outcome, direction=direction)
     if file.is_begun and data != file.data(agreed.space.dimension, direction):
-        raise CbocError(f"{file.path} has begun with other data from before the study; they cannot change any more.")
+        raise CbocError(f"{file.path} began with other data from before the study, which cannot change any more.")
     file.remember(data=data.to_dict())

@@ -68,7 +68,7 @@ def test_who_follows_no_mix_in_doubt_is_told_that_it_works_alone():
 
     assert sentence(Guide(doubt=2.0)).startswith("You work alone now, because there is too little evidence")
     assert sentence(Guide(doubt=0.0)).startswith(
-        "You mix as far as your gate lets, though there is too little evidence"
+        "You mix as far as your gate allows, though there is too little evidence"
     )
     assert sentence(lambda utility, _: Counsel(utility)) == "Go on together: your guide says so."
 
@@ -81,7 +81,7 @@ UNDRAWN["custom"] = lambda gp, _: Custom(lambda X: gp.moments(X)[1], anchors=gp.
 def test_who_cannot_be_drawn_is_told_why(utility):
     asked = site(around(0.5), strategy=collaborative(Bayesian(utility)))
     reason = "your utility is not a logarithm, so the others' best designs cannot draw it"
-    assert advise(asked).sentence == f"You mix as far as your gate lets, though {reason}."
+    assert advise(asked).sentence == f"You mix as far as your gate allows, though {reason}."
     note = asked.propose().turn.note
     assert (note.stance, note.reason, note.pull) == (Stance.TOGETHER, reason, 0.0)
 

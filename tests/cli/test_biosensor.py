@@ -34,9 +34,9 @@ def test_it_prints_what_was_simulated_and_draws_it(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--inflow", -1), "--inflow is a positive and finite number; -1 came."),
-        (("--pulse", "nan"), "--pulse is a positive and finite number; nan came."),
-        (("--receptors", "inf"), "--receptors is a positive and finite number; inf came."),
+        (("--inflow", -1), "--inflow is a positive and finite number; got -1."),
+        (("--pulse", "nan"), "--pulse is a positive and finite number; got nan."),
+        (("--receptors", "inf"), "--receptors is a positive and finite number; got inf."),
         (("--fineness", 9), "a fineness is from 0.1 to 4"),
         (("--fineness", 0.2), "the mesh is too coarse"),
     ],

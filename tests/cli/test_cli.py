@@ -241,8 +241,8 @@ def test_advice_is_a_row_and_a_sentence_for_every_site(finished):
     assert row["mean gain"] == pytest.approx((best[1] - best[0])[1:].mean())  # both were run, and need no model
     assert f"n the run alone beside it, your best was about {abs(row['mean gain']):.2g} " in row["advice"]
     assert "This is the repetition with seed 0; there are 2" in call("advise", directory).stderr
-    assert "has the seeds 0, 1; 99 came" in sentence(call("advise", directory, "--seed", "99"))
-    assert "is no site of study" in sentence(call("advise", directory, "--site", "c"))
+    assert "has the seeds 0, 1; got 99" in sentence(call("advise", directory, "--seed", "99"))
+    assert "is not a site of study" in sentence(call("advise", directory, "--site", "c"))
 
 
 TOGETHER = """

@@ -85,7 +85,7 @@ def test_a_refusal_says_what_a_site_can_do(base):
     assert propose(base, "x").status_code == 204
     early = propose(base, "x", 1)
     assert early.status_code == 409 and early.json() == {
-        "error": "round 0 is open with what 'x' proposed for it before.",
+        "error": "round 0 is open, and 'x' has proposed for it already.",
         "reason": "waiting",
         "standing": {"round": 0, "missing": ["y"], "closes_at": None},
     }

@@ -312,7 +312,7 @@ def test_the_commands_do_it(app, tmp_path, monkeypatch):
 def test_without_the_extra_they_say_so(app, monkeypatch):
     monkeypatch.setitem(sys.modules, "sqlalchemy", None)
     result = CliRunner().invoke(app, ["backup", "monday.cboc"])
-    assert str(result.exception) == "this needs an extra; in the clone of its repository: pip install '.[service]'."
+    assert str(result.exception) == "this needs an extra; in a clone of the repository, run: pip install '.[service]'."
 
 
 def test_the_help_needs_nothing_of_the_extra():

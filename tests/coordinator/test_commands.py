@@ -173,7 +173,7 @@ def test_results_by_hand(bench, coordinator):
     bench.at("lab-a", "tell", "much", code=2)
     bench.at("lab-a", "tell", "1_000", "--trial", "0", code=2)
     assert "may mean thousands or decimals" in bench.at("lab-a", "tell", "1,000", "--trial", "0", code=2).stderr
-    correction = "correct it: cboc tell -0.5 --trial 1 --again"
+    correction = "correct it, use cboc tell -0.5 --trial 1 --again"
     assert correction in bench.at("lab-a", "tell", "-0.5", "--trial", "1", code=2).stderr
     assert "Trial 1: -0.5" in bench.at("lab-a", "tell", "-0.5", "--trial", "1", "--again").stderr
     assert json.loads(bench("best", bench.folder / "lab-a.db", "--format", "json").stdout)[0]["y"] == 0.25
@@ -197,11 +197,13 @@ def test_a_sheet_with_a_mistake_says_where(bench, coordinator):
     good = bench.at("lab-a", "ask", "--format", "csv").stdout
     sheet = bench.folder / "sheet.csv"
     for wrong, sentence in {
-        good.replace("\n0,", "\nzero,", 1).replace(",,,", ",1,,"): "line 2, column trial: expected a trial's number",
+        good.replace("\n0,", "\nzero,", 1).replace(
+            ",,,", ",1,,"
+        ): "line 2, column trial: expected the number of a trial",
         good.replace(",,,", ",much,,"): "line 2, column y: expected a number",
         good.replace(",,,", ",1,,broken"): "unknown status 'broken'",
         good.replace(",,,", ",1,,failed"): "'failed' does not go with the outcome '1'",
-        good.replace("\n0,", "\n7,", 1).replace(",,,", ",1,,"): "has asked for no trial 7",
+        good.replace("\n0,", "\n7,", 1).replace(",,,", ",1,,"): "has no trial 7",
         good.replace("pH", "Ph").replace(",,,", ",1,,"): "column 'pH' is missing",
     }.items():
         sheet.write_text(wrong)

@@ -76,11 +76,11 @@ def test_words_after_a_result(labs):
     assert "Nothing was told: no line of bench.csv has an outcome in column y" in call("tell", "bench.csv")
     assert "1 experiment, best so far 0.5. Next: cboc ask." in call("tell", "0.5")
     refused = call("tell", "0.6", "--trial", "0", code=2)
-    assert "was told 0.5 already, and now 0.6" in refused and "cboc tell 0.6 --trial 0 --again" in refused
+    assert "was told 0.5 before, and 0.6 now" in refused and "cboc tell 0.6 --trial 0 --again" in refused
     sheet = Path("bench.csv")
     sheet.write_text(sheet.read_text().replace(",,,", ",0.7,,"))
     refused = call("tell", "bench.csv", code=2)
-    assert "cboc tell 0.7 --trial 0 --again" in refused and "Nothing of the sheet was told." in refused
+    assert "cboc tell 0.7 --trial 0 --again" in refused and "Nothing in the sheet was told." in refused
     call("tell", "0.6", "--trial", "0", "--again")
     for _ in range(2):
         for name in ("x", "y"):
@@ -93,7 +93,7 @@ def test_words_after_a_result(labs):
         call("ask")
         said = call("tell", "0.1")
     assert "3 experiments, best so far 0.6. The study is over for this site: cboc ask tells the others" in said
-    assert "has finished its 2 of 2 turns" in call("ask", code=4)
+    assert "has finished: 2 of 2 turns" in call("ask", code=4)
 
 
 def test_waiting_is_quiet_and_ends(labs, monkeypatch):
@@ -175,7 +175,7 @@ def test_waiting_goes_on_where_another_file_has_proposed(labs, monkeypatch):
     steps = iter([lambda: y.tell(y.ask(), 1.0), y.propose])
     monkeypatch.setattr(lab, "time", SimpleNamespace(monotonic=lambda: 0.0, sleep=lambda _: next(steps)()))
     said = call("ask", "--wait", "--file", "new.db")
-    assert "round 0 is open with what 'x' proposed for it before." in said
+    assert "round 0 is open, and 'x' has proposed for it already." in said
     assert cboc.join(storage="new.db").trials[0].turn.number == 1
 
 
@@ -192,7 +192,7 @@ def test_the_page_says_that_another_file_has_proposed_as_long_as_it_waits(labs):
     bench = Session("new.db")
     for _ in range(3):
         bench.ask(at_once=True)
-        assert "is open with what 'x' proposed for it before" in bench.news(bench.open()).sentence
+        assert "is open, and 'x' has proposed for it already" in bench.news(bench.open()).sentence
     assert create_page("new.db") is not None
 
 

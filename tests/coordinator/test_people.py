@@ -102,7 +102,7 @@ def test_who_is_removed_is_out(people):
 @pytest.mark.parametrize(
     ("person", "password", "said"),
     [
-        ("eve", "short", "at least 10 characters; 5 came"),
+        ("eve", "short", "at least 10 characters; got 5"),
         ("", PASSWORD, "printable"),
         ("a\nb", PASSWORD, "printable"),
         ("x" * 101, PASSWORD, "up to 100"),

@@ -84,7 +84,7 @@ def test_a_worker_that_is_stopped_and_killed_goes_on_as_if_nothing_had_happened(
     assert code == 130 and said.startswith("Stopped; the same command goes on")
     assert interrupted(plant, signal.SIGKILL) == (-signal.SIGKILL, "")
     said = work().splitlines()
-    assert said[0].startswith("Trial 2, 3 of 7 (x ") and "plant' has finished its 3 of 3 turns" in said[-1]
+    assert said[0].startswith("Trial 2, 3 of 7 (x ") and "plant' has finished: 3 of 3 turns" in said[-1]
     assert len(said) == 6 and work().splitlines() == said[-1:]  # once more: there is nothing left to do
     ran = (plant / "log").read_text().splitlines()
     assert len(ran) == 9 and ran[2] == ran[3] == ran[4] and len(set(ran)) == 7
@@ -106,7 +106,7 @@ def test_a_failed_experiment_is_kept_with_its_reason(plant):
     ("old", "new", "sentence"),
     [
         ("horizon = 3", "horizon = 4", "horizon is 4 here and 3 there"),
-        ('name = "plant"', 'name = "plant"\ndirection = "minimise"', "has joined to maximise; mend its direction"),
+        ('name = "plant"', 'name = "plant"\ndirection = "minimise"', "has joined to maximise; correct its direction"),
         ("./solver", "./solve", "'plant': there is no program"),
         ('"{x}"', '"{y}"', "'plant': the command: the field {y} is no parameter"),
         ("[site.program]", "[site.programme]", "unknown key 'programme'; did you mean 'program'?"),

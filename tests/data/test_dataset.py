@@ -117,30 +117,30 @@ def test_one_standard_error_serves_all():
             lambda: Dataset([[0.0]], [math.inf]),
             "outcomes are finite, but y[0] = inf; a failed design goes into failures.",
         ),
-        (lambda: Dataset([0.0, 1.0], [1, 2]), "X has shape (n, D), one row per design, but (2,) came."),
+        (lambda: Dataset([0.0, 1.0], [1, 2]), "X has shape (n, D), one row per design, but got (2,)."),
         (lambda: Dataset([[0.0]], [1, 2]), "every row of X has one outcome, but X is (1, 1) and y is (2,)."),
         (lambda: Dataset([[0.0]], [[1]]), "every row of X has one outcome, but X is (1, 1) and y is (1, 1)."),
-        (lambda: Dataset([["a"]], [1]), "X is an array of numbers, but [['a']] came."),
+        (lambda: Dataset([["a"]], [1]), "X is an array of numbers, but got [['a']]."),
         (
             lambda: Dataset([[0.0]], [1], [1, 2]),
-            "sem is one number for all or 1, one per outcome, but shape (2,) came.",
+            "sem is one number for all outcomes, or one for each of the 1, but got shape (2,).",
         ),
         (
             lambda: Dataset([[0.0]], [1], [-1]),
-            "standard errors are finite and not negative, or NaN if unknown, but [-1] came.",
+            "standard errors are finite and not negative, or NaN if unknown, but got [-1].",
         ),
         (
             lambda: Dataset([[0.0]], [1], failures=[[0, 0]]),
-            "X and failures have as many columns, but 1 and 2 came.",
+            "X and failures need the same columns, but have 1 and 2.",
         ),
         (lambda: Dataset([[0.0]], [1], direction="maximize"), "unknown direction 'maximize'; did you mean 'maximise'?"),
         (
             lambda: Dataset.empty(2) + Dataset.empty(3),
-            "only datasets of one dimension and direction can be added, but (2, maximise) and (3, maximise) came.",
+            "datasets can be added only if dimension and direction agree, but got (2, maximise) and (3, maximise).",
         ),
         (
             lambda: Dataset.empty(2) + Dataset.empty(2, "minimise"),
-            "only datasets of one dimension and direction can be added, but (2, maximise) and (2, minimise) came.",
+            "datasets can be added only if dimension and direction agree, but got (2, maximise) and (2, minimise).",
         ),
         (lambda: Dataset.empty(2).best, "an empty dataset has no best point; add a measurement with with_point."),
         (
@@ -229,18 +229,21 @@ def test_an_empty_outcome_or_a_failed_status_is_a_failure(tmp_path):
         ("", "runs.csv, line 1: expected a header with the columns a, b, y, but it is empty."),
         ("a,bb,y\n", "runs.csv, line 1: column 'b' is missing; did you mean 'bb'?"),
         ("a,b,value\n", "runs.csv, line 1: column 'y' is missing; known: a, b, value."),
-        ("a,b,y,a\n", "runs.csv, line 1: column 'a' came twice; leave one."),
+        ("a,b,y,a\n", "runs.csv, line 1: column 'a' is there twice; keep one."),
         (
             "a,b,y\n1,1,1\n2,0,5,1\n",
-            "runs.csv, line 3: expected 3 cells as in the header, but 4 came. "
+            "runs.csv, line 3: expected 3 cells as in the header, but found 4. "
             "Is a decimal comma taken for a separator?",
         ),
-        ("a;b;y\n1;1\n", "runs.csv, line 2: expected 3 cells as in the header, but 2 came."),
-        ("a,b,y\n1,1,1\n11,0,1\n", "runs.csv, line 3, column a: expected a number from 0 to 10, but 11.0 came."),
-        ("a,b,y\nx,1,1\n", "runs.csv, line 2, column a: expected a number from 0 to 10, but 'x' came."),
+        ("a;b;y\n1;1\n", "runs.csv, line 2: expected 3 cells as in the header, but found 2."),
+        ("a,b,y\n1,1,1\n11,0,1\n", "runs.csv, line 3, column a: expected a number from 0 to 10, but got 11.0."),
+        ("a,b,y\nx,1,1\n", "runs.csv, line 2, column a: expected a number from 0 to 10, but got 'x'."),
         ("a,b,y\n,1,1\n", "runs.csv, line 2, column a: expected a value, but the cell is empty."),
-        ("a;b;y\n1;1;1.234,5\n", "runs.csv, line 2, column y: expected a number or an empty cell, but '1.234,5' came."),
-        ("a,b,y\n1,1,nan\n", "runs.csv, line 2, column y: expected a number or an empty cell, but 'nan' came."),
+        (
+            "a;b;y\n1;1;1.234,5\n",
+            "runs.csv, line 2, column y: expected a number or an empty cell, but found '1.234,5'.",
+        ),
+        ("a,b,y\n1,1,nan\n", "runs.csv, line 2, column y: expected a number or an empty cell, but found 'nan'."),
         *(
             (text, f"runs.csv, line 2, column {column}: '1,234' may mean thousands or decimals; write 1234 or 1.234.")
             for text, column in (
@@ -251,7 +254,7 @@ def test_an_empty_outcome_or_a_failed_status_is_a_failure(tmp_path):
         ),
         (
             "a,b,y,sem\n1,1,1,-2\n",
-            "runs.csv, line 2, column sem: expected a finite number that is not negative, but -2.0 came; "
+            "runs.csv, line 2, column sem: expected a finite number that is not negative, but found -2.0; "
             "leave the cell empty if there is none.",
         ),
         (
@@ -260,8 +263,8 @@ def test_an_empty_outcome_or_a_failed_status_is_a_failure(tmp_path):
         ),
         (
             "a,b,y,status\n1,1,,complete\n",
-            "runs.csv, line 2, column status: a complete measurement has an outcome, but that cell is empty; "
-            "write failed.",
+            "runs.csv, line 2, column status: a complete measurement has an outcome, but this cell is empty; "
+            "if it failed, write failed.",
         ),
     ],
 )
@@ -327,11 +330,11 @@ def test_a_cell_without_an_end_is_named_with_its_line(tmp_path, line):
 
 def test_a_mistake_in_a_frame_is_named_with_its_row():
     frame = pd.DataFrame({"a": [1, 99], "b": [0.1, 0.2], "y": [1, 2]})
-    with pytest.raises(CbocError, match="the frame, row 1, column a: expected a number from 0 to 10, but 99 came"):
+    with pytest.raises(CbocError, match="the frame, row 1, column a: expected a number from 0 to 10, but got 99"):
         Dataset.from_frame(frame, PLAIN, direction="maximise")
     with pytest.raises(CbocError, match="the frame: column 'y' is missing; known: a, b, z"):
         Dataset.from_frame(frame.rename(columns={"y": "z"}), PLAIN, direction="maximise")
-    with pytest.raises(CbocError, match="the frame, row 0, column y: expected a finite number, but 'high' came"):
+    with pytest.raises(CbocError, match="the frame, row 0, column y: expected a finite number, but found 'high'"):
         Dataset.from_frame(frame.assign(y="high"), PLAIN, direction="maximise")
 
 

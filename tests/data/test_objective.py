@@ -38,9 +38,9 @@ def test_a_bare_pair_could_mean_two_things(outcome):
 
 
 def test_outcomes_are_told_by_the_names_that_were_agreed():
-    with pytest.raises(CbocError, match="outcomes are told for yield; these are for purity"):
+    with pytest.raises(CbocError, match="outcomes are expected for yield; got purity"):
         as_measurements({"purity": 0.8}, ("yield",))
-    with pytest.raises(CbocError, match="told by name, for yield, purity; 0.8 came"):
+    with pytest.raises(CbocError, match="given by name, for yield, purity; got 0.8"):
         as_measurements(0.8, ("yield", "purity"))
     both = {"purity": 0.5, "yield": Measurement(0.8, 0.1)}
     assert as_measurements(both, ("yield", "purity")) == {"yield": Measurement(0.8, 0.1), "purity": Measurement(0.5)}

@@ -171,7 +171,7 @@ def test_verify_finds_a_row_that_was_changed(here):
 
 
 def test_bad_input_is_one_sentence(here):
-    assert "'lvy-2' is no problem of this library; did you mean 'levy-2'?" in one_sentence(
+    assert "'lvy-2' is not a problem of this library; did you mean 'levy-2'?" in one_sentence(
         cboc("evidence", "run", "lvy-2")
     )
     assert "did you mean 'cboc-u'?" in one_sentence(cboc(*SMALL, "--method", "cbocu"))
@@ -193,9 +193,7 @@ def test_bad_input_is_one_sentence(here):
 
 
 def test_a_dimension_that_a_family_does_not_have_is_one_sentence():
-    assert "levy has 1 to 100 dimensions, but '0' came; try 'levy-2'." in one_sentence(
-        cboc("evidence", "run", "levy-0")
-    )
+    assert "levy has 1 to 100 dimensions, but got '0'; try 'levy-2'." in one_sentence(cboc("evidence", "run", "levy-0"))
     for name in ("levy-101", "levy-²", "levy-x", "levy-" + "9" * 5000):
         assert "1 to 100 dimensions" in " ".join(cboc("evidence", "run", name).stderr.split())
     assert "rosenbrock has 2 to 100 dimensions" in one_sentence(cboc("evidence", "run", "rosenbrock-0"))
@@ -205,7 +203,7 @@ def test_a_dimension_that_a_family_does_not_have_is_one_sentence():
 @pytest.mark.parametrize("command", [("paper",), ("honest",), ("run", "levy-2"), ("theory",)])
 def test_too_many_seeds_are_refused_at_once(command):
     sentence = one_sentence(cboc("evidence", *command, "--seeds", 100_000_000))
-    assert sentence == "a benchmark has up to 10000 seeds, but 100000000 came; give fewer."
+    assert sentence == "a benchmark has up to 10000 seeds, but got 100000000; give fewer."
 
 
 def test_nothing_is_lost_when_the_run_is_killed(here):

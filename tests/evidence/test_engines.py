@@ -255,7 +255,7 @@ def test_a_missing_package_names_the_extra(monkeypatch, name, package):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(CbocError) as error:
         engine(name)
-    place = "in the clone of its repository"
+    place = "in a clone of the repository, run"
     assert str(error.value) == f"the {name} engine needs the package {package}; {place}: pip install '.[{name}]'."
 
 

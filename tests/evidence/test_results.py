@@ -219,7 +219,7 @@ def test_unknown_names_are_one_sentence():
         Job(SCENARIO, "default", "indvidual", 0)
     with pytest.raises(CbocError, match="'papr' is no surrogate of this library; did you mean 'paper'?"):
         Job(SCENARIO, "papr", "individual", 0)
-    with pytest.raises(CbocError, match="'lvy-2' is no problem"):
+    with pytest.raises(CbocError, match="'lvy-2' is not a problem"):
         Scenario("lvy-2", 2)
-    with pytest.raises(CbocError, match="1 to 1000 sites; 0 came"):
+    with pytest.raises(CbocError, match="1 to 1000 sites; got 0"):
         Scenario("levy-2", 0)

@@ -142,7 +142,7 @@ def sentence_of(url, message, **options):
 
 def is_no_coordinator(url, sentence):
     beginning, _, rest = sentence.partition(" (")
-    return beginning == f"what answers at {url} is no coordinator" and rest.endswith("); is the address right?")
+    return beginning == f"the server at {url} is not a coordinator" and rest.endswith("); is the address right?")
 
 
 PAGE = b"<!DOCTYPE html><html><body>Welcome to the hotel! \x1b[2J</body></html>"
@@ -318,7 +318,7 @@ def test_every_field_of_a_mix_is_looked_at(server, changed):
     ("changed", "reason"),
     [
         ({"weights": [1.0]}, "a row of W has 2 weights; site 'x' was given 1"),
-        ({"leader": "z"}, "the leader that the network of site 'x' names is no site of the study"),
+        ({"leader": "z"}, "the network of site 'x' names a leader that is not a site of the study"),
         (
             {"X": [[0.5]], "others": []},
             "designs of study 'trial run' have 2 coordinates; the network of site 'x' gave 1",
@@ -417,14 +417,14 @@ def test_differences_do_not_reach_the_terminal_as_they_came(server):
 def test_a_disagreement_without_a_difference(server):
     for agreement in (STUDY.agreement(), dict(reversed(STUDY.agreement().items()))):
         server.reply = answer(409, {"error": "another.", "agreement": agreement})
-        assert sentence_of(server.url, "join").endswith("not yours: it looks the same, but is refused.")
+        assert sentence_of(server.url, "join").endswith("not yours: it looks the same, but the coordinator refuses it.")
 
 
 def test_a_coordinator_that_failed_is_not_called_none(server):
     server.reply = answer(500, b"Internal Server Error")
     for message in MESSAGES:
         assert sentence_of(server.url, message) == (
-            f"what answers at {server.url} has failed (it answers 500); ask who runs it."
+            f"the server at {server.url} has failed (it answers 500); ask the person who runs it."
         )
 
 
@@ -514,7 +514,7 @@ def distrusts(url, message, **options):
     """Told at once, although a site is patient."""
     sentence = sentence_of(url, message, patience=600.0, **options)
     assert sentence.startswith(f"the coordinator at {url} answers, but this machine does not trust its certificate (")
-    assert sentence.endswith("if it made its own, give that: --certificate FILE, or certificate= in Python.")
+    assert sentence.endswith("if it made its own, pass that with --certificate FILE, or certificate= in Python.")
     return sentence
 
 

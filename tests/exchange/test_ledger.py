@@ -200,7 +200,7 @@ def test_a_rule_sees_designs_and_best_designs_of_this_round_and_designs_of_earli
 @pytest.mark.parametrize(
     ("proposal", "complaint"),
     [
-        (("nobody", 0, [(0.5, 0.5)]), "'nobody' is no site"),
+        (("nobody", 0, [(0.5, 0.5)]), "'nobody' is not a site"),
         (("x", 0, [(0.5,)]), "have 2 coordinates; site 'x' sent 1"),
     ],
 )

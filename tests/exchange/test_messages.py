@@ -62,8 +62,8 @@ def test_a_turn_is_a_whole_number_that_somebody_may_reach(turn):
     ("X", "bests", "complaint"),
     [
         ([], [], "at least one design; site 'x' sent none"),
-        ([HERE, (0.5,)], [], "as many coordinates each; those of 'x' do not"),
-        ([HERE], [(0.5,)], "as many coordinates each"),
+        ([HERE, (0.5,)], [], "the same number of coordinates; those of 'x' do not"),
+        ([HERE], [(0.5,)], "the same number of coordinates"),
     ],
 )
 def test_the_designs_of_a_proposal_are_a_matrix(X, bests, complaint):
@@ -74,9 +74,9 @@ def test_the_designs_of_a_proposal_are_a_matrix(X, bests, complaint):
 @pytest.mark.parametrize(
     ("changes", "complaint"),
     [
-        ({"X": []}, "the designs of a mix have as many coordinates each; those for 'x' do not"),
-        ({"X": [HERE, (0.5,)]}, "as many coordinates each"),
-        ({"others": [(0.5,)]}, "as many coordinates each"),
+        ({"X": []}, "all designs of a mix have the same number of coordinates; those for 'x' do not"),
+        ({"X": [HERE, (0.5,)]}, "the same number of coordinates"),
+        ({"others": [(0.5,)]}, "the same number of coordinates"),
         ({"others": [HERE] * (MOST_OTHERS + 1)}, "at most 32 best designs; the one for 'x' has more"),
         ({"weights": (0.5, 0.4)}, "weights are numbers from 0 to 1 that add up to 1; those for 'x' do not"),
         ({"weights": (0.5, 0.50001)}, "add up to 1"),

@@ -94,7 +94,7 @@ class NetworkContract:
         of["x"].submit(proposal("x", 3))
         others = [proposal("x", 3, THERE), proposal("x", 3, bests=[HERE]), replace(proposal("x", 3), X=(HERE, HERE))]
         for other in others:
-            with pytest.raises(Conflict, match="site 'x' has proposed another design for turn 3 already"):
+            with pytest.raises(Conflict, match="site 'x' has already proposed another design for turn 3"):
                 of["x"].submit(other)
         of["y"].submit(proposal("y"))
         of["z"].submit(proposal("z"))
@@ -112,7 +112,7 @@ class NetworkContract:
     def test_a_second_proposal_has_to_wait_while_one_is_open(self, networks):
         of = networks(study())
         of["x"].submit(proposal("x"))
-        with pytest.raises(Waiting, match="round 0 is open with what 'x' proposed for it before") as waiting:
+        with pytest.raises(Waiting, match="round 0 is open, and 'x' has proposed for it already") as waiting:
             of["x"].submit(proposal("x", 1))
         assert waiting.value.standing == Standing(0, ("y", "z")) and not waiting.value.is_usual
         of["y"].submit(proposal("y"))

@@ -36,5 +36,5 @@ def test_the_order_of_parameters_is_that_of_coordinates():
     other = study(space={"pH": SPACE["pH"], "T": SPACE["T"]})
     assert study().digest != other.digest
     assert differences(study().agreement(), other.agreement()) == [
-        "the parameters are T, pH here and pH, T there: their order counts"
+        "the parameters are T, pH here and pH, T there: their order matters"
     ]

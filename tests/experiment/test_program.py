@@ -84,7 +84,7 @@ def test_every_run_starts_in_an_empty_directory_and_leaves_nothing(shell):
     assert list(Path("work").iterdir()) == []
 
 
-@pytest.mark.parametrize(("end", "why"), [("exit 3", "exit code 3"), ("true", "it left nothing on standard output")])
+@pytest.mark.parametrize(("end", "why"), [("exit 3", "exit code 3"), ("true", "it wrote nothing to standard output")])
 def test_a_program_that_removes_its_directory_has_failed(shell, end, why):
     assert why in reason(shell(f'rm -r "$PWD"; {end}', "{inflow}", "{coolant}"))
 
@@ -93,7 +93,7 @@ def test_of_a_long_output_the_end_counts(shell, monkeypatch):
     monkeypatch.setattr("cboc.experiment.program.MOST_BYTES", 20)
     arguments = ("{inflow}", "{coolant}")
     assert shell("seq 1000; echo y = 7", *arguments, pattern="^y = (.+)")(DESIGN) == 7.0
-    assert "it left nothing that matches" in reason(shell("seq 1000", *arguments, pattern="^(1)$"))
+    assert "nothing in its output matches" in reason(shell("seq 1000", *arguments, pattern="^(1)$"))
 
 
 # ---------------------------------------------------------------------------------------------------------- failures
@@ -105,8 +105,8 @@ def test_of_a_long_output_the_end_counts(shell, monkeypatch):
         ("echo 5; echo no steady state >&2; exit 3", "it ended with exit code 3, saying 'no steady state'"),
         ("echo it clogged; exit 1", "it ended with exit code 1, saying 'it clogged'"),
         ("kill -9 $$", "it ended with signal 9 (Killed)"),
-        ("true", "it left nothing on standard output"),
-        ("echo converged", "it left no number"),
+        ("true", "it wrote nothing to standard output"),
+        ("echo converged", "its output holds no number"),
         ("echo nan", "its number is nan"),
     ],
 )
@@ -119,7 +119,7 @@ def test_a_failure_says_why_and_where_to_look(shell, text, why):
 
 
 def test_an_output_file_that_is_missing_is_named(shell):
-    assert "it left nothing in 'result.txt'" in reason(shell("echo 5", "{inflow}{coolant}", output="result.txt"))
+    assert "it wrote nothing to 'result.txt'" in reason(shell("echo 5", "{inflow}{coolant}", output="result.txt"))
 
 
 def test_retries_are_counted_and_the_first_that_succeeds_ends_them(shell):
@@ -213,24 +213,24 @@ def test_a_failed_run_is_a_failed_trial_and_the_study_goes_on(shell, tmp_path):
 @pytest.mark.parametrize(
     ("settings", "sentence"),
     [
-        ({"command": "solver {input}"}, "a command is a list of texts.*which no shell reads; 'solver {input}' came"),
-        ({"command": []}, "a command is a list of texts"),
-        ({"command": ["sh", 5]}, "a command is a list of texts"),
-        ({"command": ["sh", "1\0"]}, "a command has no zero byte"),
-        ({"timeout": -1.0}, "a timeout is a number of seconds above 0, or None; -1.0 came"),
+        ({"command": "solver {input}"}, "a command is a list of strings.*not a shell line; got 'solver {input}'"),
+        ({"command": []}, "a command is a list of strings"),
+        ({"command": ["sh", 5]}, "a command is a list of strings"),
+        ({"command": ["sh", "1\0"]}, "a command may not contain a zero byte"),
+        ({"timeout": -1.0}, "a timeout is a number of seconds above 0, or None; got -1.0"),
         ({"timeout": "1 h"}, "a timeout is a number of seconds"),
         ({"timeout": float("nan")}, "a timeout is a number of seconds"),
-        ({"retries": -1}, "retries are a whole number from 0; -1 came"),
-        ({"retries": 1.5}, "retries are a whole number"),
+        ({"retries": -1}, "retries is a whole number from 0; got -1"),
+        ({"retries": 1.5}, "retries is a whole number"),
         ({"pattern": "yield"}, "a pattern has one group"),
-        ({"template": 5}, "a template is a text, or the Path of a file; 5 came"),
+        ({"template": 5}, "a template is a string, or the Path of a file; got 5"),
         ({"template": __file__}, r"for the file of that name write Path\('"),
-        ({"environment": {"LICENCE": 1234}}, "an environment is texts by name"),
-        ({"environment": "LICENCE=1234"}, "an environment is texts by name"),
+        ({"environment": {"LICENCE": 1234}}, "an environment is a dictionary of strings"),
+        ({"environment": "LICENCE=1234"}, "an environment is a dictionary of strings"),
         ({"timeout": True}, "a timeout is a number of seconds above 0"),
-        ({"retries": True}, "retries are a whole number from 0"),
-        ({"environment": {"A=B": "c"}}, "a variable's name has no '='"),
-        ({"environment": {"A": "b\0"}}, "neither it nor its value a zero byte"),
+        ({"retries": True}, "retries is a whole number from 0"),
+        ({"environment": {"A=B": "c"}}, "a variable's name may not contain '='"),
+        ({"environment": {"A": "b\0"}}, "nor name or value a zero byte"),
         ({"output": "/etc/passwd"}, "files lie in the directory of its run; '/etc/passwd' does not"),
         ({"input": "../deck"}, "'../deck' does not"),
     ],
@@ -244,13 +244,13 @@ def test_a_mistake_in_the_settings_is_one_sentence(settings, sentence):
     ("settings", "sentence"),
     [
         ({"command": ["no-such-solver", "{input}"]}, "no program 'no-such-solver' on the path; install it"),
-        ({"command": ["./missing", "{input}"]}, "no program .*missing; a path starts from the program's folder"),
-        ({"command": ["./plain", "{input}"]}, "may not be executed; chmod"),
+        ({"command": ["./missing", "{input}"]}, "no program .*missing; paths are relative to the program's folder"),
+        ({"command": ["./plain", "{input}"]}, "is not executable; run chmod"),
         ({"command": ["./nonsense", "{input}"]}, "cannot start .*nonsense: .*; a script begins with"),
-        ({"command": ["sh", "{inflo}", "{input}"]}, "the command: the field {inflo} is no parameter; did you"),
-        ({"template": "{inflow} {coolant} {heat}"}, "the template: the field {heat} is no parameter; known: in"),
-        ({"template": "{inflow}"}, "the program is not given 'coolant'; put {coolant} into its template or command"),
-        ({"command": ["sh", "{inflow}"]}, "the program is not given 'coolant'"),
+        ({"command": ["sh", "{inflo}", "{input}"]}, "the command: the field {inflo} is not a parameter; did you"),
+        ({"template": "{inflow} {coolant} {heat}"}, "the template: the field {heat} is not a parameter; known: in"),
+        ({"template": "{inflow}"}, "the program never receives 'coolant'; put {coolant} into its template or command"),
+        ({"command": ["sh", "{inflow}"]}, "the program never receives 'coolant'"),
         ({"template": Path("missing.deck")}, "cannot read .*missing.deck: No such file"),
         ({"template": Path("latin.deck")}, "latin.deck is not UTF-8 text"),
     ],

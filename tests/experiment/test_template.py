@@ -29,7 +29,7 @@ def test_numbers_keep_all_their_digits(value):
 
 def test_a_field_that_is_no_parameter_is_named():
     assert names_in("{inflow} {{other}} { }", DESIGN) == {"inflow"}
-    with pytest.raises(CbocError, match=r"the field \{inflo\} is no parameter; did you mean 'inflow'\?.*double its"):
+    with pytest.raises(CbocError, match=r"the field \{inflo\} is not a parameter; did you mean 'inflow'\?.*double its"):
         names_in("{inflo}", DESIGN)
 
 

@@ -88,7 +88,7 @@ def test_a_site_that_lost_its_file_goes_on_with_a_new_one(database, serving, joi
         Tokens(database).revoke("trial run", "x")
         new = join("new.db", url, invite("x"), direction="maximise", policy=Policy(initial=1))
         new.tell(new.ask(), 1.0)
-        with pytest.raises(Waiting, match="round 0 is open with what 'x' proposed for it before"):
+        with pytest.raises(Waiting, match="round 0 is open, and 'x' has proposed for it already"):
             new.ask()
         assert new.trials[1].status == Status.PROPOSED
         y.tell(y.ask(), 1.0)
@@ -173,7 +173,7 @@ def test_an_address_by_http_of_a_coordinator_by_https(certified):
 
 
 def test_a_code_that_is_too_long_is_named_before_anything_is_made(tmp_path):
-    with pytest.raises(CbocError, match="an invitation is a word of 43 letters; this has 300"):
+    with pytest.raises(CbocError, match="an invitation has 43 characters; this has 300"):
         cboc.join("http://127.0.0.1:1", "c" * 300, storage=tmp_path / "x.db", direction="maximise")
     assert list(tmp_path.iterdir()) == []
 

@@ -135,7 +135,7 @@ def test_a_coordinator_of_another_study_is_refused(tmp_path):
     """An agreement of then has no pace and no deadline, but all the rest of it counts."""
     file = thaw(tmp_path, "lab-a.db")
     execute(file, "UPDATE about SET value = json_set(value, '$.horizon', 7) WHERE key = 'agreement'")
-    with thawed_coordinator(tmp_path) as url, pytest.raises(CbocError, match="another study is there"):
+    with thawed_coordinator(tmp_path) as url, pytest.raises(CbocError, match="runs another study"):
         cboc.join(url, storage=file)
 
 
@@ -158,7 +158,7 @@ def test_a_file_of_then_that_is_damaged_is_refused_and_left_as_it_was(tmp_path, 
     execute(file, damage)
     before = file.read_bytes()
     for _ in range(2):
-        with pytest.raises(CbocError, match=r"lab-a.db is damaged; take a copy of before\.$") as refusal:
+        with pytest.raises(CbocError, match=r"lab-a.db is damaged; restore an earlier copy\.$") as refusal:
             cboc.join(storage=file, patience=0.1)
         assert "\n" not in str(refusal.value)
     assert file.read_bytes() == before and [path.name for path in tmp_path.iterdir()] == ["lab-a.db"]

@@ -162,16 +162,16 @@ def test_mistakes_get_one_sentence(coordinator, tmp_path):
     assert not (tmp_path / "x.db").exists()
     with pytest.raises(CbocError, match="has joined no study yet; give its address, a code and a direction"):
         cboc.join(url, codes["x"], storage=tmp_path / "x.db")
-    with pytest.raises(CbocError, match="a site's file is a path"):
+    with pytest.raises(CbocError, match="a site file is a path"):
         cboc.join(url, codes["x"], storage=tmp_path, direction="minimise")
     (tmp_path / "text.db").write_text("no database at all, but long enough to be taken for one" * 20)
-    with pytest.raises(CbocError, match="it is no site's file; name another"):
+    with pytest.raises(CbocError, match="it is not a site file; name another"):
         cboc.join(url, codes["x"], storage=tmp_path / "text.db", direction="minimise")
     with pytest.raises(Unreachable):
         cboc.join("http://127.0.0.1:9", codes["x"], storage=tmp_path / "z.db", direction="minimise", patience=0.2)
     cboc.join(url, codes["x"], storage=tmp_path / "x.db", direction="minimise")
     rejoin(tmp_path, "x").ask()
-    with pytest.raises(CbocError, match="has begun with direction = 'minimise'; it cannot become 'maximise'"):
+    with pytest.raises(CbocError, match="began with direction = 'minimise', which cannot change to 'maximise'"):
         cboc.join(storage=tmp_path / "x.db", direction="maximise")
     for code in ("unknown", codes["y"]):
         with pytest.raises(CbocError, match="use another file for another site or study"):

@@ -330,7 +330,7 @@ def test_a_site_that_is_not_there_is_named():
         {"direction": dict.fromkeys("abcz", "minimise")},
         {"data": {"z": 1}},
     ):
-        with pytest.raises(CbocError, match="'z' is no site"):
+        with pytest.raises(CbocError, match="'z' is not a site"):
             simulate(study(), **({"experiments": problems(), "direction": "minimise"} | wrong))
     with pytest.raises(CbocError, match="needs a direction, 'maximise' or 'minimise'; c has none"):
         simulate(study(), problems(), direction={"a": "minimise", "b": "minimise"})

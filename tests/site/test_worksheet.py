@@ -27,7 +27,7 @@ def sheet(path, *lines):
 
 def test_two_lines_for_one_trial_that_differ_are_refused(tmp_path):
     path = sheet(tmp_path / "s.csv", "0,5,0.5,0.5,,", "0,5,0.5,0.6,,")
-    with pytest.raises(CbocError, match="line 3: trial 0 is in .*line 2 too, otherwise; leave one of them"):
+    with pytest.raises(CbocError, match="line 3: trial 0 is also in .*line 2, but differs; keep one of them"):
         worksheet.read(path, SPACE)
     sheet(path, "0,5,0.5,0.5,,", "0,5,0.5,0.5,,")
     assert len(worksheet.read(path, SPACE)) == 1
@@ -36,12 +36,12 @@ def test_two_lines_for_one_trial_that_differ_are_refused(tmp_path):
 def test_a_sheet_with_a_mistake_tells_nothing(site, tmp_path):
     before = list(site.trials)
     path = sheet(tmp_path / "s.csv", "1,5,0.5,0.5,,", "7,5,0.5,0.6,,")
-    with pytest.raises(CbocError, match=r"line 3: .* no trial 7; its last is 1\. Nothing of the sheet was told\.$"):
+    with pytest.raises(CbocError, match=r"line 3: .* no trial 7; its last is 1\. Nothing in the sheet was told\.$"):
         worksheet.enter_all(site, worksheet.read(path, SPACE))
     assert site.trials == before
     site.tell(site.trials[0], 1.0)
     sheet(path, "1,5,0.5,0.5,,", "0,5,0.5,2,,")
-    with pytest.raises(CbocError, match=r"was told 1 already, and now 2.*cboc tell 2 --trial 0 --again"):
+    with pytest.raises(CbocError, match=r"was told 1 before, and 2 now.*cboc tell 2 --trial 0 --again"):
         worksheet.enter_all(site, worksheet.read(path, SPACE))
     assert site.trials[1].status == Status.PENDING
 
@@ -53,7 +53,7 @@ def test_a_failed_line_keeps_the_design_that_was_changed_by_hand(site, tmp_path)
 
 @pytest.mark.parametrize("number", ["9" * 5000, "-1", "1.0", ""])
 def test_a_trials_number_is_a_number(number, tmp_path):
-    with pytest.raises(CbocError, match="column trial: expected a trial's number"):
+    with pytest.raises(CbocError, match="column trial: expected the number of a trial"):
         worksheet.read(sheet(tmp_path / "s.csv", f"{number},5,0.5,1,,"), SPACE)
 
 

@@ -268,7 +268,7 @@ def test_another_result_for_the_same_trial_is_refused_and_not_offered_for_the_ne
     page.post("/result", data={"trial": 0, "y": "0.5"})
     page.ask()
     answer = page.post("/result", data={"trial": 0, "y": "0.7654"})
-    assert answer.status_code == 409 and "was told 0.5 already, and now 0.7654." in answer.text
+    assert answer.status_code == 409 and "was told 0.5 before, and 0.7654 now." in answer.text
     assert 'id="y-1" name="y" inputmode="decimal" required value=""' in answer.text
     assert page.post("/failed", data={"trial": 0}).status_code == 409
 

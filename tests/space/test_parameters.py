@@ -112,20 +112,20 @@ def test_text_is_read_as_the_value_it_means(parameter, text, value):
 @pytest.mark.parametrize(
     ("parameter", "value", "message"),
     [
-        (Float(20, 90, unit="°C"), 95, "expected a number from 20 to 90 °C, but 95 came."),
-        (Float(20, 90), "hot", "expected a number from 20 to 90, but 'hot' came."),
-        (Float(20, 90), True, "expected a number from 20 to 90, but True came."),
-        (Float(20, 90), np.float64(math.nan), "expected a number from 20 to 90, but nan came."),
-        (Float(20, 90), None, "expected a number from 20 to 90, but None came."),
-        (Float(0.1, 1, log=True), -1.0, "expected a number from 0.1 to 1, but -1.0 came."),
+        (Float(20, 90, unit="°C"), 95, "expected a number from 20 to 90 °C, but got 95."),
+        (Float(20, 90), "hot", "expected a number from 20 to 90, but got 'hot'."),
+        (Float(20, 90), True, "expected a number from 20 to 90, but got True."),
+        (Float(20, 90), np.float64(math.nan), "expected a number from 20 to 90, but got nan."),
+        (Float(20, 90), None, "expected a number from 20 to 90, but got None."),
+        (Float(0.1, 1, log=True), -1.0, "expected a number from 0.1 to 1, but got -1.0."),
         (
             Float(0, 1, step=0.25),
             0.3,
-            "expected a number from 0 to 1 in steps of 0.25, but 0.3 came; the nearest is 0.25.",
+            "expected a number from 0 to 1 in steps of 0.25, but got 0.3; the nearest is 0.25.",
         ),
-        (Int(1, 8), 2.5, "expected a whole number from 1 to 8, but 2.5 came; the nearest is 2."),
-        (Int(1, 8), 9, "expected a whole number from 1 to 8, but 9 came."),
-        (Int(0, 10**6 - 1), 7.0005, "expected a whole number from 0 to 999999, but 7.0005 came; the nearest is 7."),
+        (Int(1, 8), 2.5, "expected a whole number from 1 to 8, but got 2.5; the nearest is 2."),
+        (Int(1, 8), 9, "expected a whole number from 1 to 8, but got 9."),
+        (Int(0, 10**6 - 1), 7.0005, "expected a whole number from 0 to 999999, but got 7.0005; the nearest is 7."),
         (Choice(["water", "ethanol"]), "watre", "unknown option 'watre'; did you mean 'water'?"),
         (Choice(["water", "ethanol"]), 3, "unknown option 3; known: water, ethanol."),
     ],
@@ -139,9 +139,9 @@ def test_a_wrong_value_is_named_with_what_is_allowed(parameter, value, message):
 @pytest.mark.parametrize(
     ("parameter", "text", "message"),
     [
-        (Float(0, 1), "1.234,5", "expected a number from 0 to 1, but '1.234,5' came."),
-        (Int(0, 9), "x", "expected a whole number from 0 to 9, but 'x' came."),
-        (Int(0, 9), "2.5", "expected a whole number from 0 to 9, but '2.5' came."),
+        (Float(0, 1), "1.234,5", "expected a number from 0 to 1, but got '1.234,5'."),
+        (Int(0, 9), "x", "expected a whole number from 0 to 9, but got 'x'."),
+        (Int(0, 9), "2.5", "expected a whole number from 0 to 9, but got '2.5'."),
         (Choice(["a", "b"]), "c", "unknown option 'c'; known: a, b."),
     ],
 )
@@ -154,31 +154,31 @@ def test_wrong_text_is_named_with_what_is_allowed(parameter, text, message):
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: Float(90, 20), "Float needs low < high, both finite, but low = 90.0 and high = 20.0 came."),
+        (lambda: Float(90, 20), "Float needs low < high, both finite, but got low = 90.0 and high = 20.0."),
         (
             lambda: Float(-1e308, 1e308),
-            "Float needs low < high, both finite, but low = -1e+308 and high = 1e+308 came.",
+            "Float needs low < high, both finite, but got low = -1e+308 and high = 1e+308.",
         ),
-        (lambda: Float(0, math.inf), "high is a finite number, but inf came."),
-        (lambda: Float("0", 1), "low is a finite number, but '0' came."),
-        (lambda: Float(0, 1, log=True), "a log scale needs low > 0, but low = 0.0 came; raise low or leave log out."),
-        (lambda: Float(0, 1, log=1), "log is True or False, but 1 came."),
-        (lambda: Float(0, 1, step=0), "step lies between 0 and high - low = 1, but 0.0 came."),
-        (lambda: Float(0, 1, step=1.5), "step lies between 0 and high - low = 1, but 1.5 came."),
-        (lambda: Float(0, 1, unit=3), "unit is a string such as '°C', but 3 came."),
-        (lambda: Int(0.5, 3), "low of an Int is a whole number below 2^53, but 0.5 came."),
+        (lambda: Float(0, math.inf), "high is a finite number, but got inf."),
+        (lambda: Float("0", 1), "low is a finite number, but got '0'."),
+        (lambda: Float(0, 1, log=True), "a log scale needs low > 0, but got low = 0.0; raise low or leave log out."),
+        (lambda: Float(0, 1, log=1), "log is True or False, but got 1."),
+        (lambda: Float(0, 1, step=0), "step lies between 0 and high - low = 1, but got 0.0."),
+        (lambda: Float(0, 1, step=1.5), "step lies between 0 and high - low = 1, but got 1.5."),
+        (lambda: Float(0, 1, unit=3), "unit is a string such as '°C', but got 3."),
+        (lambda: Int(0.5, 3), "low of an Int is a whole number below 2^53, but got 0.5."),
         (
             lambda: Int(0, 10**7),
             "a grid has at most 1,000,000 levels, but a step of 1 from 0 to 10000000 makes more; "
             "use a larger step, or a Float without one.",
         ),
-        (lambda: Choice("ab"), "options are a list such as ['water', 'ethanol'], but 'ab' came."),
-        (lambda: Choice(["a"]), "a Choice needs at least 2 options, but ['a'] came."),
-        (lambda: Choice(["a", "b", "a"]), "options must differ, but 'a' came twice."),
-        (lambda: Choice([1, "1"]), "options must differ, but '1' came twice."),
-        (lambda: Choice(["a", ""]), "an option neither is empty nor begins or ends with a space, but '' came."),
-        (lambda: Choice(["a", None]), "an option is a string, a finite number or a boolean, but None came."),
-        (lambda: Choice([1.0, math.nan]), "an option is a string, a finite number or a boolean, but nan came."),
+        (lambda: Choice("ab"), "options are a list such as ['water', 'ethanol'], but got 'ab'."),
+        (lambda: Choice(["a"]), "a Choice needs at least 2 options, but got ['a']."),
+        (lambda: Choice(["a", "b", "a"]), "options must differ, but 'a' is there twice."),
+        (lambda: Choice([1, "1"]), "options must differ, but '1' is there twice."),
+        (lambda: Choice(["a", ""]), "an option is not empty and has no space at either end, but got ''."),
+        (lambda: Choice(["a", None]), "an option is a string, a finite number or a boolean, but got None."),
+        (lambda: Choice([1.0, math.nan]), "an option is a string, a finite number or a boolean, but got nan."),
     ],
 )
 def test_a_wrong_parameter_is_refused_in_one_sentence(build, message):
@@ -198,7 +198,7 @@ def test_shorthands():
     assert as_parameter((20, 90)) == Float(20, 90)
     assert as_parameter([0.5, 1]) == Float(0.5, 1)
     assert as_parameter(["a", "b"]) == Choice(("a", "b"))
-    with pytest.raises(CbocError, match=r"but \[1, 2, 3\] came; write Choice\(\[...\]\) for a list of numbers."):
+    with pytest.raises(CbocError, match=r"but got \[1, 2, 3\]; write Choice\(\[...\]\) for a list of numbers."):
         as_parameter([1, 2, 3])
 
 

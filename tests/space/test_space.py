@@ -156,14 +156,14 @@ def test_spaces_are_frozen_values():
         ({"Temp": 50}, "unknown parameter 'Temp'; known: T, c, n, solvent."),
         ({"T": 50, "c": 1, "n": 1, "solvnt": "water"}, "unknown parameter 'solvnt'; did you mean 'solvent'?"),
         ({"T": 50, "c": 1, "n": 1}, "the design lacks parameter 'solvent'; it needs T, c, n, solvent."),
-        ({"T": 95, "c": 1, "n": 1, "solvent": "water"}, "T: expected a number from 20 to 90 °C, but 95 came."),
+        ({"T": 95, "c": 1, "n": 1, "solvent": "water"}, "T: expected a number from 20 to 90 °C, but got 95."),
         (
             {"T": float("nan"), "c": 1, "n": 1, "solvent": "water"},
-            "T: expected a number from 20 to 90 °C, but nan came.",
+            "T: expected a number from 20 to 90 °C, but got nan.",
         ),
         (
             {"T": 50, "c": 1, "n": 1.5, "solvent": "water"},
-            "n: expected a whole number from 1 to 5, but 1.5 came; the nearest is 1.",
+            "n: expected a whole number from 1 to 5, but got 1.5; the nearest is 1.",
         ),
         ({"T": 50, "c": 1, "n": 1, "solvent": "watr"}, "solvent: unknown option 'watr'; did you mean 'water'?"),
     ],
@@ -187,18 +187,18 @@ def test_a_design_that_violates_a_constraint_is_refused_with_the_amount():
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: Space({}), "parameters are a dictionary such as {'T': Float(20, 90)}, but {} came."),
+        (lambda: Space({}), "parameters are a dictionary such as {'T': Float(20, 90)}, but got {}."),
         (
             lambda: Space({"flow rate": (0, 1)}),
-            "a parameter's name is an identifier such as T or flow_rate, but 'flow rate' came.",
+            "a parameter's name is an identifier such as T or flow_rate, but got 'flow rate'.",
         ),
         (
             lambda: Space({"T": (90, 20)}),
-            "T: Float needs low < high, both finite, but low = 90.0 and high = 20.0 came.",
+            "T: Float needs low < high, both finite, but got low = 90.0 and high = 20.0.",
         ),
         (
             lambda: Space({"a": (0, 1)}, "a <= 1"),
-            "constraints are a list of strings, but a string came; write ['a <= 1'].",
+            "constraints are a list of strings, but got a string; write ['a <= 1'].",
         ),
         (
             lambda: Space({"temp": (0, 1)}, ["tmp <= 1"]),
@@ -210,8 +210,8 @@ def test_a_design_that_violates_a_constraint_is_refused_with_the_amount():
         ),
         (
             lambda: Space({"a": Float(1, 9, log=True)}, ["a <= 3"]),
-            "constraint 'a <= 3': 'a' has a log scale, on which a linear constraint bends so that mixes of feasible "
-            "designs would leave it; make the scale linear.",
+            "constraint 'a <= 3': 'a' has a log scale, where a linear constraint is curved and a mix of feasible "
+            "designs may violate it; make the scale linear.",
         ),
         (
             lambda: Space({"a": (0, 1), "b": (0, 1)}, ["a + b >= 3", "a <= b"]),
@@ -230,17 +230,17 @@ def test_a_design_that_violates_a_constraint_is_refused_with_the_amount():
             lambda: Space.from_dict({"parameters": {"T": {"low": 20, "hihg": 90}}}),
             "T: unknown key 'hihg' for type float; did you mean 'high'?",
         ),
-        (lambda: chemistry().from_unit([0, 0]), "expected a vector of 6 unit coordinates, but shape (2,) came."),
+        (lambda: chemistry().from_unit([0, 0]), "expected a vector of 6 unit coordinates, but got shape (2,)."),
         (
             lambda: chemistry().from_unit([0, 1.7, 0, 1, 0, 0]),
-            "designs live in the unit cube; x[1] = 1.7 (c) came. Did you forget space.project or space.to_unit?",
+            "designs live in the unit cube; got x[1] = 1.7 (c). Did you forget space.project or space.to_unit?",
         ),
         (
             lambda: chemistry().array_from_unit(np.zeros((1, 6))),
             "array_from_unit is for numbers only, but 'solvent' is a Choice; use from_unit row by row.",
         ),
-        (lambda: mixture(3).array_from_unit(np.zeros(3)), "expected an array of shape (n, 3), but (3,) came."),
-        (lambda: mixture(2).project([0, np.nan]), "only finite vectors can be projected, but [0.0, nan] came."),
+        (lambda: mixture(3).array_from_unit(np.zeros(3)), "expected an array of shape (n, 3), but got (3,)."),
+        (lambda: mixture(2).project([0, np.nan]), "only finite vectors can be projected, but got [0.0, nan]."),
         (lambda: mixture(2).sample(3, rng(), "sobl"), "unknown method 'sobl'; did you mean 'sobol'?"),
     ],
 )

@@ -108,7 +108,9 @@ def test_what_is_no_function_is_no_strategy(given):
 
 @pytest.mark.parametrize("answer", [None, hill(), np.zeros(2)])
 def test_a_function_that_returns_no_opinion_is_named(answer):
-    with pytest.raises(CbocError, match="has to return an opinion, with propose; .* ByUtility makes one of a utility"):
+    with pytest.raises(
+        CbocError, match="has to return an opinion, with propose; .* ByUtility makes one from a utility"
+    ):
         FromFunction(lambda *_: answer)(Situation(data(), SPACE), rng())
 
 

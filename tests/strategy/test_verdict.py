@@ -16,7 +16,7 @@ from cboc.strategy.verdict import Note, Stance, Verdict
         ({"log_odds": float("nan")}, "a note's log_odds is a number"),
         ({"reward": float("inf")}, "a note's reward is a number"),
         ({"stance": "together"}, "a note's stance is one of Stance, or None"),
-        ({"reason": None}, "a note's reason is words; this is None"),
+        ({"reason": None}, "a note's reason is a string; this is None"),
         ({"memory": ("a",)}, "a note's memory is a list of finite numbers"),
     ],
 )
@@ -31,7 +31,7 @@ def test_a_note_says_nothing_that_no_file_could_keep(said, complaint):
         ({"follows": 1}, "a verdict's follows is True or False; this is 1"),
         ({"follows": True, "log_worth": float("nan")}, "a verdict's log_worth is a number"),
         ({"follows": True, "instead": (float("nan"),)}, "a verdict's instead is a list of finite numbers"),
-        ({"follows": True, "reason": 5}, "a verdict's reason is words; this is 5"),
+        ({"follows": True, "reason": 5}, "a verdict's reason is a string; this is 5"),
     ],
 )
 def test_a_verdict_neither(said, complaint):

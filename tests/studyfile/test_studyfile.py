@@ -198,11 +198,11 @@ MISTAKES = {
         MINIMAL.replace('"minimise"', '"minimize"', 1),
         "[[site]] 'a': direction = \"minimize\" is unknown; did you mean 'minimise'?",
     ),
-    "wrong type": (MINIMAL.replace("= 3", '= "3"'), 'study.toml, [study]: horizon is a whole number, but "3" came.'),
-    "wrong truth": (MINIMAL.replace("= 3", "= true"), "horizon is a whole number, but true came."),
+    "wrong type": (MINIMAL.replace("= 3", '= "3"'), 'study.toml, [study]: horizon is a whole number, but got "3".'),
+    "wrong truth": (MINIMAL.replace("= 3", "= true"), "horizon is a whole number, but got true."),
     "negative gate": (
         MINIMAL.replace("horizon = 3", "horizon = 3\ngate = -1"),
-        "gate is a number from 0, but -1 came.",
+        "gate is a number from 0, but got -1.",
     ),
     "no rounds": (
         MINIMAL.replace("= 3", "= 0"),
@@ -218,20 +218,20 @@ MISTAKES = {
     ),
     "graph of no pairs": (
         MINIMAL.replace("horizon = 3", 'horizon = 3\ngraph = [["a"]]'),
-        "or a list of pairs of sites, but [['a']] came.",
+        "or a list of pairs of sites, but got [['a']].",
     ),
     "unknown utility": (MINIMAL.replace("horizon = 3", 'horizon = 3\nutility = "ucp"'), "did you mean 'ucb'?"),
     "unknown surrogate": (MINIMAL.replace("horizon = 3", 'horizon = 3\nsurrogate = "papr"'), "did you mean 'paper'?"),
     "unknown problem": (
         MINIMAL.replace("levy-2", "levi-2"),
-        "[[site]] 'a': 'levi-2' is no problem of this library; did you mean 'levy-2'?",
+        "[[site]] 'a': 'levi-2' is not a problem of this library; did you mean 'levy-2'?",
     ),
-    "one bracket": (MINIMAL.split("[[site]]")[0] + '[site]\nname = "a"', "[[site]] with two brackets; [site] came."),
-    "the same name twice": (MINIMAL.replace('"b"', '"a"'), "[[site]] 'a': every site has a name of its own"),
+    "one bracket": (MINIMAL.split("[[site]]")[0] + '[site]\nname = "a"', "[[site]] with two brackets; found [site]."),
+    "the same name twice": (MINIMAL.replace('"b"', '"a"'), "[[site]] 'a': the names of sites must differ"),
     "a nameless site": (MINIMAL.replace('name = "b"', ""), "[[site]] number 2: the key 'name' is missing"),
     "two sources": (
         MINIMAL + 'experiment = "x.py:f"',
-        "'problem' belongs to a test problem; leave it or 'experiment' out.",
+        "'problem' is for test problems only; leave out 'problem' or 'experiment'.",
     ),
     "a scale of nothing": (
         MINIMAL.replace('problem = "levy-2"\nshift', "shift"),
@@ -239,7 +239,7 @@ MISTAKES = {
     ),
     "two problems, two spaces": (
         MINIMAL.replace('"levy-2"\nshift', '"hartmann-6"\nshift'),
-        "[[site]] 'b': problem 'hartmann-6' has the numbers x1, x2, x3, x4, x5, x6, but the study has x1, x2; all",
+        "[[site]] 'b': problem 'hartmann-6' has the parameters x1, x2, x3, x4, x5, x6, but the study has x1, x2; all",
     ),
     "no space": (
         FUNCTION.format("x.py:f").replace("[space]\nT = [20, 90]", ""),
@@ -247,7 +247,7 @@ MISTAKES = {
     ),
     "constraints in the space": (
         MINIMAL + '[space]\nx1 = [0, 1]\nconstraints = ["x1 <= 1"]',
-        "'constraints' belongs into [study].",
+        "'constraints' belongs in [study].",
     ),
     "a typo in a parameter": (
         MINIMAL + "[space]\nx1 = {low = 0, hihg = 1}",
@@ -265,7 +265,7 @@ MISTAKES |= {
     "no sites": ("site = []\n[study]\nhorizon = 3", "study.toml: the section [[site]] is missing; add one"),
     "constraints of another kind": (
         MINIMAL.replace("horizon = 3", "horizon = 3\nconstraints = 3"),
-        "study.toml, [study]: constraints is a list of texts",
+        "study.toml, [study]: constraints is a list of strings",
     ),
 }
 
@@ -294,7 +294,7 @@ EXPERIMENTS = {
         "def measure(x): return 1",
     ),
     "no function at all": ("lab.py:measure", "lab.py has no function 'measure'; it holds no function.", "measure = 3"),
-    "no colon": ("lab.py", "an experiment is 'file.py:function' or 'module:function', but 'lab.py' came.", ""),
+    "no colon": ("lab.py", "an experiment is 'file.py:function' or 'module:function', but got 'lab.py'.", ""),
     "a broken file": ("lab.py:measure", "cannot import lab.py: it raised SyntaxError", "def measure(x) return 1"),
 }
 
@@ -378,10 +378,14 @@ def test_an_experiment_is_a_program(write):
         ('timeout = "1 min"', "", "'a', program: the key 'timeout' is missing; it is a time such as"),
         ('"1 min"', "60", "'a', program: timeout is a time such as"),
         ("timeout", "time_out", "unknown key 'time_out'; did you mean 'timeout'?"),
-        ('["sh", "-c", "echo $0", "{T}"]', '"sh"', "'a', program: command is a list of texts in quotes"),
+        ('["sh", "-c", "echo $0", "{T}"]', '"sh"', "'a', program: command is a list of strings in quotes"),
         ("[site.program]", 'pattern = "y"\n[site.program]', "unknown key 'pattern'"),
         ("[site.program]", 'experiment = "a.py:b"\n[site.program]', "from an experiment or from a program; leave one"),
-        ("[site.program]", "noise = 1\n[site.program]", "'noise' belongs to a test problem; leave it or 'program' out"),
+        (
+            "[site.program]",
+            "noise = 1\n[site.program]",
+            "'noise' is for test problems only; leave out 'noise' or 'program'",
+        ),
         ('"1 min"', '"1 min"\npattern = "y"', "'a', program: a pattern has one group"),
     ],
 )

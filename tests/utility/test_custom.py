@@ -56,7 +56,7 @@ def test_anchors_may_be_missing():
 
 
 def test_a_function_of_the_wrong_shape_is_told_so():
-    with pytest.raises(CbocError, match=r"function returns \(3,\), but \(3, 1\) came"):
+    with pytest.raises(CbocError, match=r"function must return \(3,\), but returned \(3, 1\)"):
         Custom(lambda X: X[:, :1])(np.zeros((3, 2)))
-    with pytest.raises(CbocError, match=r"gradient returns \(3, 2\), but \(2,\) came"):
+    with pytest.raises(CbocError, match=r"gradient must return \(3, 2\), but returned \(2,\)"):
         Custom(bump, lambda X: X[0]).with_gradient(np.zeros((3, 2)))

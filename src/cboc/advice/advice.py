@@ -88,7 +88,7 @@ def _sentence(site: Site, note: Note) -> str:
         share = f"{100 * note.keeps:.0f} %"
         return f"In doubt{because}. Go on: you run a mix only if it keeps {share} of what your own proposal promises."
     if note.reason:
-        return f"You mix as far as your gate lets, though {note.reason}."
+        return f"You mix as far as your gate allows, though {note.reason}."
     return f"Go on together: {_why(note)}."
 
 
@@ -96,7 +96,7 @@ def _why(note: Note) -> str:
     """Why the site should collaborate."""
     if note.log_odds is None:
         return "your guide says so"
-    few = "too few of your designs are there to tell more"
+    few = "you have too few designs there to tell more"
     tried = few if note.consistency is None else "your own outcomes do not contradict that"
     return f"the sites' best designs lie together, and {tried}"
 

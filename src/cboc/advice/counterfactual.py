@@ -54,7 +54,7 @@ class Solo:
         source = "by your own model" if self.is_played else "in the run alone beside it"
         source = source.capitalize() if is_equal or is_better else f"So far it has not paid: {source}"
         return (
-            f"{source}, your best was {than} alone in the mean over the rounds; after the last it is "
+            f"{source}, your best was {than} alone on average over the rounds; after the last it is "
             f"{self.together[-1]:.4g} against {self.alone[-1]:.4g} alone "
             f"({'higher' if self.direction is Direction.MAXIMISE else 'lower'} is better)."
         )

@@ -51,10 +51,10 @@ def biosensor(
     Example: `cboc biosensor --inflow 0.001 --receptors 2.5e-8 --pulse 1 --out runs/slow`
     """
     if not out:
-        raise CbocError("--out is a directory for the pictures, such as runs/biosensor; an empty name came.")
+        raise CbocError("--out is a directory for the pictures, such as runs/biosensor; got an empty name.")
     for option, value in (("--inflow", inflow), ("--receptors", receptors), ("--pulse", pulse)):
         if not 0.0 < value < inf:
-            raise CbocError(f"{option} is a positive and finite number; {value:g} came.")
+            raise CbocError(f"{option} is a positive and finite number; got {value:g}.")
     style.figure_class()  # is matplotlib installed? Better asked before the work
     from cboc.evidence.biosensor.flow import Flow
     from cboc.evidence.biosensor.response import Numerics

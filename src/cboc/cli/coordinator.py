@@ -100,7 +100,7 @@ def invite(
         from cboc.coordinator.tokens import Tokens
 
         if not 0.0 < days <= LONGEST_DAYS:
-            raise CbocError(f"--days is above 0 and at most {LONGEST_DAYS}; {days:g} came.")
+            raise CbocError(f"--days is above 0 and at most {LONGEST_DAYS}; got {days:g}.")
         name = _chosen(engine, study)
         door = Tokens(engine)
         wanted = door.absent(name) if site is None else [site]

@@ -346,7 +346,7 @@ def _changed(site: Site, trial: Trial, ran: list[str]) -> dict[str, Any] | None:
     for each in ran:
         name, equals, value = each.partition("=")
         if not equals or name not in design:
-            raise CbocError(f"--ran is NAME=VALUE with a parameter, {', '.join(design)}; '{each}' came.")
+            raise CbocError(f"--ran is NAME=VALUE with a parameter, {', '.join(design)}; got '{each}'.")
         try:
             design[name] = space.parameters[name].read(value)
         except CbocError as error:

@@ -34,7 +34,7 @@ def checked(given: object, sites: int | None = None) -> Array:
         W = np.asarray(given, dtype=float)
     except (TypeError, ValueError):
         raise CbocError(
-            f"a consensus matrix is rows of numbers, as many as there are sites; {given!r} is not."
+            f"a consensus matrix is a list of rows of numbers, one row for each site; {given!r} is not."
         ) from None
     sites = len(np.atleast_1d(W)) if sites is None else sites
     if W.shape != (sites, sites):

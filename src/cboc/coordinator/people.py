@@ -43,7 +43,7 @@ class People:
         if not _is_name(person):
             raise CbocError(f"a name has up to {LONGEST} printable characters; {person[:LONGEST]!r} does not fit.")
         if len(password) < SHORTEST:
-            raise CbocError(f"a password has at least {SHORTEST} characters; {len(password)} came.")
+            raise CbocError(f"a password has at least {SHORTEST} characters; got {len(password)}.")
         row = {"person": person, "password": self._hasher.hash(password)}
         with transaction(self._engine) as connection:
             connection.execute(delete(logins).where(logins.c.person == person))

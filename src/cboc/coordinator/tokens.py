@@ -71,7 +71,7 @@ class Tokens:
     def join(self, code: str, token: str) -> tuple[str, str]:
         """Let this token, and no other, speak for the site of this code from now on; return (study, site)."""
         if len(token) < SHORTEST:
-            raise CbocError(f"a token has at least {SHORTEST} characters; {len(token)} came.")
+            raise CbocError(f"a token has at least {SHORTEST} characters; got {len(token)}.")
         with transaction(self._engine) as connection:
             invite = self._invite(connection, code)
             if invite.token is not None and invite.token != fingerprint(token):

@@ -78,7 +78,7 @@ class Dataset:
             raise CbocError(f"outcomes are finite, but y[{i}] = {outcomes[i]}; a failed design goes into failures.")
         failed = np.empty((0, designs.shape[1])) if failures is None else _designs("failures", failures)
         if failed.shape[1] != designs.shape[1]:
-            raise CbocError(f"X and failures have as many columns, but {designs.shape[1]} and {failed.shape[1]} came.")
+            raise CbocError(f"X and failures need the same columns, but have {designs.shape[1]} and {failed.shape[1]}.")
         errors = _errors(sem, len(outcomes))
         values = {"X": designs, "Y": outcomes[:, None], "sems": errors[:, None], "failures": failed}
         for name, array in values.items():
@@ -105,8 +105,8 @@ class Dataset:
             return NotImplemented
         if (self.dimension, self.direction) != (other.dimension, other.direction):
             raise CbocError(
-                "only datasets of one dimension and direction can be added, but "
-                f"({self.dimension}, {self.direction}) and ({other.dimension}, {other.direction}) came."
+                "datasets can be added only if dimension and direction agree, but got "
+                f"({self.dimension}, {self.direction}) and ({other.dimension}, {other.direction})."
             )
         return Dataset(
             np.vstack([self.X, other.X]),
@@ -215,13 +215,13 @@ def _floats(name: str, values: ArrayLike) -> Array:
     try:
         return np.array(values, dtype=float)
     except (TypeError, ValueError):
-        raise CbocError(f"{name} is an array of numbers, but {values!r} came.") from None
+        raise CbocError(f"{name} is an array of numbers, but got {values!r}.") from None
 
 
 def _designs(name: str, values: ArrayLike) -> Array:  # (n, D)
     designs = _floats(name, values)
     if designs.ndim != 2:
-        raise CbocError(f"{name} has shape (n, D), one row per design, but {designs.shape} came.")
+        raise CbocError(f"{name} has shape (n, D), one row per design, but got {designs.shape}.")
     is_outside = ~((designs >= -TOLERANCE) & (designs <= 1 + TOLERANCE))
     if is_outside.any():
         i, j = np.argwhere(is_outside)[0]
@@ -234,7 +234,9 @@ def _designs(name: str, values: ArrayLike) -> Array:  # (n, D)
 def _errors(sem: ArrayLike, n: int) -> Array:  # (n,)
     errors = _floats("sem", sem)
     if errors.shape not in ((), (n,)):
-        raise CbocError(f"sem is one number for all or {n}, one per outcome, but shape {errors.shape} came.")
+        raise CbocError(
+            f"sem is one number for all outcomes, or one for each of the {n}, but got shape {errors.shape}."
+        )
     if (errors < 0).any() or np.isinf(errors).any():
-        raise CbocError(f"standard errors are finite and not negative, or NaN if unknown, but {sem!r} came.")
+        raise CbocError(f"standard errors are finite and not negative, or NaN if unknown, but got {sem!r}.")
     return np.full(n, errors)

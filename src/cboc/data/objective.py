@@ -39,10 +39,10 @@ def as_measurements(outcome: Any, objectives: tuple[str, ...]) -> dict[str, Meas
     """One measurement for every objective, from the outcome that a user told."""
     if isinstance(outcome, Mapping):
         if set(outcome) != set(objectives):
-            raise CbocError(f"outcomes are told for {', '.join(objectives)}; these are for {', '.join(outcome)}.")
+            raise CbocError(f"outcomes are expected for {', '.join(objectives)}; got {', '.join(outcome)}.")
         return {name: _measurement(outcome[name]) for name in objectives}
     if len(objectives) > 1:
-        raise CbocError(f"outcomes are told by name, for {', '.join(objectives)}; {outcome!r} came.")
+        raise CbocError(f"outcomes are given by name, for {', '.join(objectives)}; got {outcome!r}.")
     return {objectives[0]: _measurement(outcome)}
 
 

@@ -155,7 +155,7 @@ def _check_columns(columns: Sequence[str], needed: Sequence[str], known: Sequenc
             raise CbocError(f"column '{name}' is missing; {did_you_mean(name, filter(None, columns))}")
     for name in (*needed, *known):
         if columns.count(name) > 1:
-            raise CbocError(f"column '{name}' came twice; leave one.")
+            raise CbocError(f"column '{name}' is there twice; keep one.")
 
 
 def _check_names(space: Space, outcome: str) -> None:
@@ -174,7 +174,7 @@ def _named(columns: Sequence[str], cells: Sequence[str], delimiter: str) -> dict
     """The cells by column name."""
     if len(cells) != len(columns):
         hint = " Is a decimal comma taken for a separator?" if delimiter == "," and len(cells) > len(columns) else ""
-        raise CbocError(f"expected {len(columns)} cells as in the header, but {len(cells)} came.{hint}")
+        raise CbocError(f"expected {len(columns)} cells as in the header, but found {len(cells)}.{hint}")
     return {name: cell.strip() for name, cell in zip(columns, cells, strict=True)}
 
 
@@ -202,7 +202,7 @@ def read_number(text: str) -> float:
     """The number in a cell; raises if it is not a number."""
     number = read_handwritten(text)
     if number is None:
-        raise CbocError(f"expected a number or an empty cell, but {text!r} came.")
+        raise CbocError(f"expected a number or an empty cell, but found {text!r}.")
     return number
 
 
@@ -236,7 +236,7 @@ def _status(status: Any, y: Any) -> str:
     if given and given not in STATUSES:
         raise CbocError(f"unknown status '{status}'; {did_you_mean(given, STATUSES)}")
     if given == "complete" and y is None:
-        raise CbocError("a complete measurement has an outcome, but that cell is empty; write failed.")
+        raise CbocError("a complete measurement has an outcome, but this cell is empty; if it failed, write failed.")
     return given or ("failed" if y is None else "complete")
 
 
@@ -247,7 +247,7 @@ def _finite(value: Any, least: float = -math.inf) -> float:
         number = math.nan
     if not math.isfinite(number) or number < least:
         wanted = "a finite number" if least < 0 else "a finite number that is not negative"
-        raise CbocError(f"expected {wanted}, but {value!r} came; leave the cell empty if there is none.")
+        raise CbocError(f"expected {wanted}, but found {value!r}; leave the cell empty if there is none.")
     return number
 
 

@@ -58,7 +58,7 @@ def knows_trouble(name: str) -> bool:
 
 def check_seed(seed: object) -> None:
     if type(seed) is not int or seed < 0:
-        raise CbocError(f"a seed is a whole number from 0; {seed!r} came.")
+        raise CbocError(f"a seed is a whole number from 0; got {seed!r}.")
 
 
 def scenario_of(row: dict[str, Any]) -> Scenario:

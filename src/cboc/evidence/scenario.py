@@ -74,17 +74,17 @@ class Scenario:
 
     def __post_init__(self) -> None:
         if not isinstance(self.problem, str):
-            raise CbocError(f"a problem has a name, such as levy-4; {self.problem!r} came.")
+            raise CbocError(f"a problem has a name, such as levy-4; got {self.problem!r}.")
         problem(self.problem)  # fails now if there is no such problem
         if type(self.sites) is not int or not 1 <= self.sites <= MOST_SITES:
-            raise CbocError(f"a scenario has 1 to {MOST_SITES} sites; {self.sites!r} came.")
+            raise CbocError(f"a scenario has 1 to {MOST_SITES} sites; got {self.sites!r}.")
         if not isinstance(self.is_displaced, bool):
-            raise CbocError(f"a common optimum is displaced or not, true or false; {self.is_displaced!r} came.")
+            raise CbocError(f"a common optimum is displaced or not, true or false; got {self.is_displaced!r}.")
         is_number = isinstance(self.noise, int | float) and not isinstance(self.noise, bool)
         if not is_number or not 0.0 <= self.noise <= float_info.max:
-            raise CbocError(f"noise is a finite number from 0, in units of the problem's spread; {self.noise!r} came.")
+            raise CbocError(f"noise is a finite number from 0, in units of the problem's spread; got {self.noise!r}.")
         if self.rounds is not None and (type(self.rounds) is not int or not 1 <= self.rounds <= MOST_ROUNDS):
-            raise CbocError(f"a scenario has 1 to {MOST_ROUNDS} rounds; {self.rounds!r} came.")
+            raise CbocError(f"a scenario has 1 to {MOST_ROUNDS} rounds; got {self.rounds!r}.")
 
     @property
     def name(self) -> str:

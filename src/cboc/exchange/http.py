@@ -62,7 +62,7 @@ class Answer:
             if self.status < 500:
                 raise
             raise CbocError(
-                f"what answers at {self.url} has failed (it answers {self.status}); ask who runs it."
+                f"the server at {self.url} has failed (it answers {self.status}); ask the person who runs it."
             ) from None
         return said | {"error": shown(said["error"]) or "it gives no reason."}
 
@@ -141,7 +141,7 @@ class Client:
         try:
             return _trust_in(self.certificate)
         except (ssl.SSLError, ValueError, TypeError):
-            raise CbocError("the certificate to trust is not PEM text, -----BEGIN CERTIFICATE----- etc.") from None
+            raise CbocError("the certificate to trust is not PEM text (-----BEGIN CERTIFICATE----- ...).") from None
 
     @property
     def _is_plain(self) -> bool:
@@ -165,7 +165,7 @@ class Client:
         if isinstance(cause, ssl.SSLCertVerificationError):
             raise CbocError(
                 f"the coordinator at {self.url} answers, but this machine does not trust its certificate "
-                f"({shown(cause.verify_message).rstrip('.')}); if it made its own, give that: --certificate FILE, "
+                f"({shown(cause.verify_message).rstrip('.')}); if it made its own, pass that with --certificate FILE, "
                 "or certificate= in Python."
             ) from None
         if isinstance(error, httpx2.ConnectError) and cause is not None and cause.reason in NO_TLS:
@@ -174,7 +174,7 @@ class Client:
 
 def strange(url: str, reason: str) -> CbocError:
     """The error for any answer that no coordinator would give."""
-    return CbocError(f"what answers at {url} is no coordinator ({reason}); is the address right?")
+    return CbocError(f"the server at {url} is not a coordinator ({reason}); is the address right?")
 
 
 def shown(text: str, longest: int = LONGEST) -> str:

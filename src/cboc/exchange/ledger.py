@@ -121,7 +121,7 @@ class Ledger:
             self._check_same(proposal, latest)
             return
         if latest is not None and latest.round == self.round:
-            raise Waiting(self.standing(), f"round {self.round} is open with what '{site}' proposed for it before.")
+            raise Waiting(self.standing(), f"round {self.round} is open, and '{site}' has proposed for it already.")
         if site not in self._roster():
             raise CbocError(f"site '{site}' has left or has used its budget of {self.study.budget(site)} experiments.")
         is_timed = self.study.deadline is not None and self.store.opened_at is None
@@ -134,8 +134,8 @@ class Ledger:
         known = latest if latest.proposal.turn == turn else self.store.find(site, turn)
         if known is None or known.proposal != proposal:
             raise Conflict(
-                f"site '{site}' has proposed another design for turn {turn} already, and a proposal is final. "
-                "Is a copy of this site's file in use on another computer? Only one may be."
+                f"site '{site}' has already proposed another design for turn {turn}, and a proposal is final. "
+                "Is a copy of this site's file in use on another computer? Use only one."
             )
 
     def next_turn(self, site: str) -> int:

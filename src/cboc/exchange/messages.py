@@ -42,7 +42,9 @@ class Proposal:
         if not self.X:
             raise CbocError(f"a proposal has at least one design; site '{self.site}' sent none.")
         if len({len(point) for point in (*self.X, *self.bests)}) != 1:
-            raise CbocError(f"the designs of a proposal have as many coordinates each; those of '{self.site}' do not.")
+            raise CbocError(
+                f"all designs of a proposal have the same number of coordinates; those of '{self.site}' do not."
+            )
         if self.reward is not None and not isfinite(self.reward):
             raise CbocError(f"a reward is a finite number; site '{self.site}' sent {self.reward}.")
 
@@ -69,7 +71,9 @@ class Mix:
             object.__setattr__(self, name, tuple(map(tuple, _in_cube(self.site, name, points))))
         _check_turn(self.site, self.turn)
         if not self.X or len({len(point) for point in (*self.X, *self.others)}) != 1:
-            raise CbocError(f"the designs of a mix have as many coordinates each; those for '{self.site}' do not.")
+            raise CbocError(
+                f"all designs of a mix have the same number of coordinates; those for '{self.site}' do not."
+            )
         if len(self.others) > MOST_OTHERS:
             raise CbocError(f"a mix has at most {MOST_OTHERS} best designs; the one for '{self.site}' has more.")
         is_row = all(0.0 <= weight <= 1.0 for weight in self.weights) and abs(fsum(self.weights) - 1.0) <= TOLERANCE

@@ -115,5 +115,5 @@ class Rest:
 
 def disagreement(expected: Study, agreement: dict[str, Any]) -> CbocError:
     """The error that lists how the expected study (here) differs from the coordinator's (there)."""
-    lines = differences(expected.agreement(), agreement) or ["it looks the same, but is refused"]
+    lines = differences(expected.agreement(), agreement) or ["it looks the same, but the coordinator refuses it"]
     return Refused(f"the coordinator's study is not yours: {shown('; '.join(lines), LONGEST_DIFFERENCES)}.")

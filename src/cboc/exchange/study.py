@@ -88,17 +88,19 @@ class Study:
             if not isinstance(name, str) or not name.strip():
                 raise CbocError(f"a site's name is a word; {name!r} is not.")
             if self.sites.count(name) > 1:
-                raise CbocError(f"every site has a name of its own; '{name}' is there {self.sites.count(name)} times.")
+                raise CbocError(f"the names of sites must differ; '{name}' is there {self.sites.count(name)} times.")
         for name, budget in [("horizon", self.horizon), *self.budgets.items()]:
             if name != "horizon" and name not in self.sites:
-                raise CbocError(f"a budget is given for '{name}', which is no site; {did_you_mean(name, self.sites)}")
+                raise CbocError(
+                    f"a budget is given for '{name}', which is not a site; {did_you_mean(name, self.sites)}"
+                )
             is_whole = isinstance(budget, int | np.integer) and not isinstance(budget, bool)
             if not is_whole or not 1 <= budget <= MOST_TURNS:
                 raise CbocError(
                     f"{name}: a number of experiments is a whole number from 1 to {MOST_TURNS:,}; this is {budget!r}."
                 )
         if type(self.quorum) is not int or not 1 <= self.quorum <= len(self.sites):
-            raise CbocError(f"the quorum is between 1 and the {len(self.sites)} sites; this is {self.quorum!r}.")
+            raise CbocError(f"the quorum is a number of sites from 1 to {len(self.sites)}; this is {self.quorum!r}.")
 
     def _check_pace(self) -> None:
         deadline = self.deadline
@@ -108,7 +110,7 @@ class Study:
         object.__setattr__(self, "pace", pace_of(self.pace) if isinstance(self.pace, str) else self.pace)
         names = self.objectives if isinstance(self.objectives, list | tuple) else (self.objectives,)
         if len(names) != 1 or not isinstance(names[0], str) or not names[0].strip():
-            raise CbocError(f"a study has one objective, by its name, such as 'y'; this is {self.objectives!r}.")
+            raise CbocError(f"a study has one objective, given by name, such as 'y'; this is {self.objectives!r}.")
         object.__setattr__(self, "objectives", tuple(names))
 
     def _check_graph(self) -> None:
@@ -122,7 +124,7 @@ class Study:
         if missing := graphs.unreached(self.links):
             names = ", ".join(self.sites[k] for k in missing)
             raise CbocError(
-                f"the graph has to join all sites, and no path leads from {self.sites[0]} to {names}; "
+                f"the graph has to connect all sites, but no path leads from {self.sites[0]} to {names}; "
                 "add an edge, or make two studies."
             )
 
@@ -130,7 +132,7 @@ class Study:
         match edge:
             case (str(a), str(b)) if self.index(a) != self.index(b):
                 return a, b
-        raise CbocError(f"a graph is a name or a list of pairs of two different sites; {edge!r} is no such pair.")
+        raise CbocError(f"a graph is a name or a list of pairs of two different sites; {edge!r} is not one.")
 
     @cached_property
     def links(self) -> Mask:
@@ -179,7 +181,7 @@ class Study:
                 f"a row of W has {len(self.sites)} weights; site '{mix.site}' was given {len(mix.weights)}."
             )
         if mix.leader not in (None, *self.sites):
-            raise CbocError(f"the leader that the network of site '{mix.site}' names is no site of the study.")
+            raise CbocError(f"the network of site '{mix.site}' names a leader that is not a site of the study.")
 
     def _check_dimension(self, who: str, dimension: int) -> None:
         if dimension != self.space.dimension:
@@ -194,7 +196,7 @@ class Study:
     def index(self, site: str) -> int:
         """The position of a site in the study; raises if the study does not have it."""
         if site not in self._numbers:
-            raise CbocError(f"'{site}' is no site of study '{self.name}'; {did_you_mean(site, self.sites)}")
+            raise CbocError(f"'{site}' is not a site of study '{self.name}'; {did_you_mean(site, self.sites)}")
         return self._numbers[site]
 
     def budget(self, site: str) -> int:

@@ -39,7 +39,7 @@ def _differences(here: Any, there: Any, *path: str) -> list[str]:
             for line in _differences(here.get(name, ABSENT), there.get(name, ABSENT), *path, name)
         ]
         if not lines and path[-1:] == ("parameters",) and list(here) != list(there):
-            return [f"the parameters are {', '.join(here)} here and {', '.join(there)} there: their order counts"]
+            return [f"the parameters are {', '.join(here)} here and {', '.join(there)} there: their order matters"]
         return lines
     if here == there and type(here) is type(there):
         return []

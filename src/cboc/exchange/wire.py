@@ -118,7 +118,7 @@ FEW_POINTS = _list_of(POINT, f"a list of at most {MOST_OTHERS} designs, each of 
 WEIGHTS = _list_of(SHARE, "a list of numbers from 0 to 1", 1, MOST_TURNS)
 OBJECT = Kind(lambda value: isinstance(value, dict), "an object", {"type": "object"})
 AGREEMENT = Kind(lambda value: OBJECT.fits(value) and _is_shallow(value, DEEPEST), "an agreement", OBJECT.schema)
-REASON = Kind(lambda value: value in REASONS, "a reason that is known", {"type": "string", "enum": list(REASONS)})
+REASON = Kind(lambda value: value in REASONS, "a known reason", {"type": "string", "enum": list(REASONS)})
 
 PROPOSAL: Form = {"X": POINTS, "bests": POINTS.optional, "reward": NUMBER.optional}
 INVITATION: Form = {"code": SECRET, "token": SECRET, "digest": SECRET.optional, "site": CLAIM.optional}

@@ -68,18 +68,18 @@ class Program:
         is_list = isinstance(self.command, Sequence) and not isinstance(self.command, str)
         if not is_list or not self.command or not all(isinstance(part, str) and part for part in self.command):
             raise CbocError(
-                f'a command is a list of texts, ["./solver", "{{input}}"], which no shell reads; {self.command!r} came.'
+                f'a command is a list of strings, ["./solver", "{{input}}"], not a shell line; got {self.command!r}.'
             )
         if any("\0" in part for part in self.command):
-            raise CbocError(f"a command has no zero byte; {list(self.command)!r} came.")
+            raise CbocError(f"a command may not contain a zero byte; got {list(self.command)!r}.")
         object.__setattr__(self, "command", tuple(self.command))
         object.__setattr__(self, "folder", Path(self.folder).absolute())
         self._check_texts()
         object.__setattr__(self, "environment", dict(self.environment))
         if self.timeout is not None and not (_is_a(int | float, self.timeout) and 0 < self.timeout < float("inf")):
-            raise CbocError(f"a timeout is a number of seconds above 0, or None; {self.timeout!r} came.")
+            raise CbocError(f"a timeout is a number of seconds above 0, or None; got {self.timeout!r}.")
         if not _is_a(int, self.retries) or self.retries < 0:
-            raise CbocError(f"retries are a whole number from 0; {self.retries!r} came.")
+            raise CbocError(f"retries is a whole number from 0; got {self.retries!r}.")
         for name in (self.input, self.output):
             if name is not None and (not Path(name).name or Path(name).is_absolute() or ".." in Path(name).parts):
                 raise CbocError(f"a program's files lie in the directory of its run; '{name}' does not.")
@@ -87,17 +87,17 @@ class Program:
 
     def _check_texts(self) -> None:
         if not isinstance(self.template, str | Path | None):
-            raise CbocError(f"a template is a text, or the Path of a file; {self.template!r} came.")
+            raise CbocError(f"a template is a string, or the Path of a file; got {self.template!r}.")
         if isinstance(self.template, str) and os.path.isfile(os.path.join(self.folder, self.template)):
-            raise CbocError(f"a template is a text; for the file of that name write Path('{self.template}').")
+            raise CbocError(f"a template is a string; for the file of that name write Path('{self.template}').")
         variables = self.environment.items() if isinstance(self.environment, Mapping) else [(None, None)]
         if not all(isinstance(name, str) and isinstance(value, str) for name, value in variables):
-            raise CbocError(f'an environment is texts by name, {{"LICENCE": "1234"}}; {self.environment!r} came.')
+            raise CbocError(
+                f'an environment is a dictionary of strings, {{"LICENCE": "1234"}}; got {self.environment!r}.'
+            )
         for name, value in variables:
             if not name or "=" in name or "\0" in name + value:
-                raise CbocError(
-                    f"a variable's name has no '=', and neither it nor its value a zero byte; {name!r} came."
-                )
+                raise CbocError(f"a variable's name may not contain '=', nor name or value a zero byte; got {name!r}.")
 
     @cached_property
     def _readout(self) -> Readout:
@@ -110,7 +110,7 @@ class Program:
         names = tuple(parameters)
         for name in names:
             if name in PLACES:
-                raise CbocError(f"a program's field {{{name}}} is no parameter; give parameter '{name}' another name.")
+                raise CbocError(f"{{{name}}} is a field of every program; give parameter '{name}' another name.")
         with at("the command"):
             used = set().union(*(names_in(part, (*names, *PLACES)) for part in self.command[1:]))
         if self.template is not None:
@@ -120,7 +120,7 @@ class Program:
             used |= set(names)
         for name in names:
             if name not in used:
-                raise CbocError(f"the program is not given '{name}'; put {{{name}}} into its template or command.")
+                raise CbocError(f"the program never receives '{name}'; put {{{name}}} into its template or command.")
         _ = self._executable
 
     def to_row(self) -> dict[str, Any]:
@@ -139,9 +139,9 @@ class Program:
             return os.path.abspath(found)
         path = Path(self.folder, name)
         if not path.is_file():
-            raise CbocError(f"there is no program {path}; a path starts from the program's folder.")
+            raise CbocError(f"there is no program {path}; paths are relative to the program's folder.")
         if not os.access(path, os.X_OK):
-            raise CbocError(f"{path} may not be executed; chmod +x allows it.")
+            raise CbocError(f"{path} is not executable; run chmod +x on it.")
         return str(path)
 
     @property
@@ -236,8 +236,8 @@ class Program:
     def _number(self, directory: Path) -> float:
         text = _end_of(directory / self._output)
         if not text.strip():
-            where = "on standard output" if self._output == STDOUT else f"in '{self._output}'"
-            raise ExperimentFailed(f"it left nothing {where}")
+            where = "to standard output" if self._output == STDOUT else f"to '{self._output}'"
+            raise ExperimentFailed(f"it wrote nothing {where}")
         return self._readout(text)
 
 

@@ -32,7 +32,7 @@ class Readout:
         try:
             groups = re.compile(self.pattern).groups
         except re.error as error:
-            raise CbocError(f"the pattern '{self.pattern}' is no regular expression: {error}.") from None
+            raise CbocError(f"the pattern '{self.pattern}' is not a regular expression: {error}.") from None
         if groups != 1:
             raise CbocError(
                 f"a pattern has one group, in parentheses, around the number; '{self.pattern}' has {groups}. "
@@ -51,7 +51,7 @@ class Readout:
     def _matched(self, text: str, pattern: str) -> float:
         last = deque(re.finditer(pattern, text, re.MULTILINE), maxlen=1)
         if not last:
-            raise ExperimentFailed(f"it left nothing that matches '{pattern}'")
+            raise ExperimentFailed(f"nothing in its output matches '{pattern}'")
         return _number(last[0][1] or "")
 
     def _last(self, text: str) -> float:
@@ -59,23 +59,25 @@ class Readout:
         for line in reversed(text.splitlines()):
             if figures := FIGURE.findall(line):
                 return _number(figures[-1].rstrip("."))
-        raise ExperimentFailed("it left no number")
+        raise ExperimentFailed("its output holds no number")
 
     def _at_key(self, text: str, key: str) -> float:
         try:
             value: Any = json.loads(text, parse_int=float)
         except ValueError as error:
-            raise ExperimentFailed(f"what it left is no JSON: {error}") from None
+            raise ExperimentFailed(f"its output is not JSON: {error}") from None
         for name in key.split("."):
             if not isinstance(value, dict) or name not in value:
-                raise ExperimentFailed(f"it left no key '{key}'")
+                raise ExperimentFailed(f"its output has no key '{key}'")
             value = value[name]
         if not isinstance(value, float):
-            raise ExperimentFailed(f"at key '{key}' it left {json.dumps(value)[:40]}, which is no number")
+            raise ExperimentFailed(f"at key '{key}' its output has {json.dumps(value)[:40]}, which is not a number")
         return value
 
 
 def _number(text: str) -> float:
     if not NUMBER.fullmatch(text):
-        raise ExperimentFailed(f"'{text[:40]}' is no plain number; a pattern or a key says where the number is")
+        raise ExperimentFailed(
+            f"'{text[:40]}' is not a plain number; use a pattern or a key to say where the number is"
+        )
     return float(re.sub("[dD]", "e", text))  # Fortran writes 1.5D+03

@@ -23,8 +23,8 @@ def names_in(text: str, known: Collection[str]) -> set[str]:
     for name in sorted(names):
         if name not in known:
             raise CbocError(
-                f"the field {{{name}}} is no parameter; {did_you_mean(name, known)} "
-                f"If it is meant as it stands, double its braces."
+                f"the field {{{name}}} is not a parameter; {did_you_mean(name, known)} "
+                f"If it is not a field, double its braces."
             )
     return names
 
@@ -38,6 +38,6 @@ def fill(text: str, values: Mapping[str, Any]) -> str:
         try:
             return format(values[match["name"]], match["format"] or "")
         except ValueError as error:
-            raise CbocError(f"the field {match[0]} cannot be filled in: {error}; write {{name:.3f}}.") from None
+            raise CbocError(f"the field {match[0]} cannot be filled in: {error}; write it like {{name:.3f}}.") from None
 
     return FIELD.sub(value, text)

@@ -21,11 +21,9 @@ class Heterogeneity:
     def __post_init__(self) -> None:
         (low, high), (_, offset_sd), (_, shift_sd) = self.scale, self.offset, self.shift
         if not 0.0 < low <= high:
-            raise CbocError(f"the scale a1 lies between 0 < low <= high, but {self.scale} came.")
+            raise CbocError(f"the scale a1 lies between 0 < low <= high, but got {self.scale}.")
         if not (offset_sd >= 0.0 and shift_sd >= 0.0):
-            raise CbocError(
-                f"offset and shift are (mean, standard deviation), but {self.offset} and {self.shift} came."
-            )
+            raise CbocError(f"offset and shift are (mean, standard deviation), but got {self.offset} and {self.shift}.")
 
     def draw(self, sites: int, rng: np.random.Generator) -> Array:  # (K, 3)
         """a1, a2 and a3 of every site."""

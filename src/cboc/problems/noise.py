@@ -24,7 +24,7 @@ class Noise:
 
     def __post_init__(self) -> None:
         if not 0.0 <= self.sd < np.inf:
-            raise CbocError(f"the noise is a standard deviation, finite and not negative, but {self.sd!r} came.")
+            raise CbocError(f"the noise is a standard deviation, finite and not negative, but got {self.sd!r}.")
 
     def __call__(self, name: str, x: Array) -> float:  # (d,), natural units
         place = crc32(name.encode()), crc32((x + 0.0).tobytes())  # + 0.0, because -0.0 is the same design

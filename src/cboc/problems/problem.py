@@ -45,7 +45,7 @@ class Problem:
         if places.size == 0:
             places = np.empty((0, d))
         if places.ndim != 2 or places.shape[1] != d:
-            raise CbocError(f"optimisers of '{self.name}' have the shape (m, {d}), but {places.shape} came.")
+            raise CbocError(f"optimisers of '{self.name}' have the shape (m, {d}), but got {places.shape}.")
         places.setflags(write=False)
         object.__setattr__(self, "optimisers", places)
 

@@ -111,7 +111,7 @@ def _ours(width: float) -> Heterogeneity:
 def rosenbrock(dimension: int = 4) -> Problem:
     """A long bent valley, nearly flat along its floor; the optimum is at x = 1."""
     if dimension < 2:
-        raise CbocError(f"rosenbrock has at least 2 dimensions, but {dimension} came; try 'rosenbrock-2'.")
+        raise CbocError(f"rosenbrock has at least 2 dimensions, but got {dimension}; try 'rosenbrock-2'.")
     return Problem(
         f"rosenbrock-{dimension}",
         _box(dimension, -5.0, 10.0),
@@ -192,7 +192,7 @@ def problem(name: str) -> Problem:
     if family in FAMILIES:
         return FAMILIES[family](_dimension(family, dimension))
     known = [*SINGLES, *(f"{family}-{d}" for family in FAMILIES for d in (2, 4, 5, 8))]
-    raise CbocError(f"'{name}' is no problem of this library; {did_you_mean(name, known)}")
+    raise CbocError(f"'{name}' is not a problem of this library; {did_you_mean(name, known)}")
 
 
 def _dimension(family: str, written: str) -> int:
@@ -200,4 +200,4 @@ def _dimension(family: str, written: str) -> int:
     if is_number and 1 <= int(written) <= MOST:
         return int(written)
     fewest = 2 if family == "rosenbrock" else 1
-    raise CbocError(f"{family} has {fewest} to {MOST} dimensions, but '{written}' came; try '{family}-2'.")
+    raise CbocError(f"{family} has {fewest} to {MOST} dimensions, but got '{written}'; try '{family}-2'.")

@@ -66,7 +66,7 @@ def repeat(jobs: Sequence[Repetition], on_trial: Callable[[Repetition, Trial], N
     except WorkerLost:
         directory = jobs[0].journal.parent
         raise CbocError(
-            f"a worker process was killed; what it did is kept: continue {directory} with --resume."
+            f"a worker process was killed; all finished work is kept: continue {directory} with --resume."
         ) from None
 
 

@@ -52,7 +52,7 @@ class Run:
             record = json.loads((self.directory / RECORD).read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise CbocError(
-                f"{self.directory} is not the directory of a run, it has no {RECORD}; see cboc simulate --help."
+                f"{self.directory} is not the directory of a run: it has no {RECORD}; see cboc simulate --help."
             ) from None
         except (OSError, ValueError) as error:
             raise CbocError(

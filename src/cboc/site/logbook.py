@@ -76,8 +76,8 @@ class Logbook:
     def trial(self, number: int) -> Trial:
         """A trial that was asked for, by its number."""
         if not 0 <= number < len(self.trials):
-            last = f"its last is {len(self.trials) - 1}" if self.trials else "it has asked for none yet"
-            raise CbocError(f"site '{self.site}' has asked for no trial {number}; {last}.")
+            last = f"its last is {len(self.trials) - 1}" if self.trials else "it has none yet"
+            raise CbocError(f"site '{self.site}' has no trial {number}; {last}.")
         return self.trials[number]
 
     @property
@@ -134,8 +134,8 @@ class Logbook:
                 return known
             if not is_correction:
                 raise CbocError(
-                    f"trial {trial.number} of '{self.site}' was told {known.y:g} already, and now {told.y:g}. If that "
-                    f"was a mistake, correct it: cboc tell {told.y:g} --trial {trial.number} --again, or "
+                    f"trial {trial.number} of '{self.site}' was told {known.y:g} before, and {told.y:g} now. To "
+                    f"correct it, use cboc tell {told.y:g} --trial {trial.number} --again, or "
                     "is_correction=True in Python."
                 )
             told = replace(
@@ -149,7 +149,7 @@ class Logbook:
         known = self._known(trial)
         if known.status is Status.COMPLETE:
             raise CbocError(
-                f"trial {trial.number} of '{self.site}' has a result already, {known.y:g}; it cannot fail now."
+                f"trial {trial.number} of '{self.site}' already has a result, {known.y:g}; it cannot fail now."
             )
         self._refuse_abandoned(known)
         executed = known.x if ran is None else self.space.to_unit(ran)
@@ -168,12 +168,12 @@ class Logbook:
         """See `Site.abandon`."""
         known = self._known(trial)
         if known.status is Status.COMPLETE:
-            raise CbocError(f"trial {trial.number} of '{self.site}' has a result already; it cannot be abandoned.")
+            raise CbocError(f"trial {trial.number} of '{self.site}' already has a result; it cannot be abandoned.")
         return self.keep(replace(known, status=Status.ABANDONED))
 
     def _known(self, trial: Trial) -> Trial:
         if trial.site != self.site or not 0 <= trial.number < len(self.trials):
-            raise CbocError(f"trial {trial.number} of '{trial.site}' was not asked for by site '{self.site}'.")
+            raise CbocError(f"site '{self.site}' never asked for trial {trial.number} of '{trial.site}'.")
         known = self.trials[trial.number]
         if known.status in (Status.PROPOSED, Status.SUBMITTED):
             raise CbocError(f"trial {trial.number} of '{self.site}' has no design to run yet; ask() first.")

@@ -167,7 +167,7 @@ class Site:
             if self._is_over:
                 self._say_goodbye()
                 done = f"{self.turns} of {self.study.budget(self.name)} turns"
-                raise Finished(f"site '{self.name}' has finished its {done}.")
+                raise Finished(f"site '{self.name}' has finished: {done}.")
             trial = self._initial_trial() if len(self.trials) < self.initial else self._next_trial()
         if trial.status is Status.STOPPED:
             self._say_goodbye()
@@ -199,7 +199,7 @@ class Site:
         if x.shape != (self.space.dimension,) or not np.isfinite(x).all():
             raise CbocError(
                 f"the strategy of site '{self.name}' has to find a design of {self.space.dimension} coordinates; "
-                f"{found!r} is none."
+                f"{found!r} is not one."
             )
         return x
 
@@ -215,7 +215,7 @@ class Site:
         The design, S_k if the rule compares rewards, and the best design so far if the study shares it.
         """
         if trial.turn is None:
-            raise CbocError(f"trial {trial.number} of '{self.name}' is an initial one, which nobody hears of.")
+            raise CbocError(f"trial {trial.number} of '{self.name}' is an initial one, which is not handed in.")
         note, shared = trial.turn.note, self.study.space.dimension
         reward = exp(min(note.log_worth, LARGEST)) if note.reward is None else note.reward
         design = trial.proposed[:shared]

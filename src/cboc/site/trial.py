@@ -90,7 +90,7 @@ class Trial:
         heard = [] if self.turn is None else [*self.turn.bests, *(() if answer is None else answer.others)]
         is_alike = len(set(map(len, points))) == 1 and len(set(map(len, heard))) <= 1
         if not is_alike or not all((*points, *heard)) or any(len(point) > len(self.proposed) for point in heard):
-            raise ValueError("the designs of a trial have as many coordinates each")
+            raise ValueError("the designs of a trial have the same number of coordinates")
         for point in (*points, *heard):
             if not all(type(value) is float and 0.0 <= value <= 1.0 for value in point):
                 raise ValueError("a design lies in the unit cube")

@@ -62,14 +62,16 @@ def read(path: str | PathLike[str], space: Space) -> list[Entry]:
             entry = _entry(place, texts, space)
             before = found.setdefault(entry.trial, entry)
             if replace(before, place=place) != entry:
-                raise CbocError(f"{place}: trial {entry.trial} is in {before.place} too, otherwise; leave one of them.")
+                raise CbocError(
+                    f"{place}: trial {entry.trial} is also in {before.place}, but differs; keep one of them."
+                )
     return list(found.values())
 
 
 def _entry(place: str, texts: dict[str, str], space: Space) -> Entry:
     with at(f"{place}, column trial"):
         if not texts["trial"].isdecimal() or len(texts["trial"]) > MOST_DIGITS:
-            raise CbocError(f"expected a trial's number, but '{texts['trial'][:20]}' came.")
+            raise CbocError(f"expected the number of a trial, but found '{texts['trial'][:20]}'.")
     with at(f"{place}, column status"):
         status = _status(texts)
     values: dict[str, float | None] = {"y": None, "sem": None}
@@ -89,7 +91,7 @@ def _status(texts: dict[str, str]) -> Status:
         known = (Status.COMPLETE, Status.FAILED, Status.ABANDONED)
         raise CbocError(f"unknown status '{said}'; {did_you_mean(said, known)}")
     if (said == Status.COMPLETE) != bool(texts["y"]):
-        raise CbocError(f"'{said}' does not go with the outcome '{texts['y']}'; mend one of them.")
+        raise CbocError(f"'{said}' does not go with the outcome '{texts['y']}'; correct one of them.")
     return Status(said)
 
 
@@ -100,7 +102,7 @@ def enter_all(site: Site, entries: Sequence[Entry]) -> None:
         for entry in entries:
             enter(twin, entry)
     except CbocError as error:
-        raise CbocError(f"{error} Nothing of the sheet was told.") from None
+        raise CbocError(f"{error} Nothing in the sheet was told.") from None
     for entry in entries:
         enter(site, entry)
 

@@ -130,7 +130,7 @@ def _forms(session: Session, show: Show) -> APIRouter:
 def _number(fields: Fields) -> int:
     text = fields.get("trial", "")
     if not text.isdecimal() or len(text) > LONGEST_NUMBER:
-        raise CbocError(f"a form is about a trial, by its number; {text[:20]!r} came. Open the page again.")
+        raise CbocError(f"a form is about a trial, by its number; got {text[:20]!r}. Open the page again.")
     return int(text)
 
 

@@ -44,7 +44,7 @@ def _entry(fields: Fields, space: Space, design: Mapping[str, Any]) -> Entry:
         return Entry(Measurement(mean), _ran(fields, space, design))
     error = _number("the standard error", sem)
     if error < 0:
-        raise CbocError(f"the standard error is not negative; {sem!r} came. Leave it empty if it is not known.")
+        raise CbocError(f"the standard error is not negative; got {sem!r}. Leave it empty if it is not known.")
     return Entry(Measurement(mean, error), _ran(fields, space, design))
 
 

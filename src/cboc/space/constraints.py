@@ -59,7 +59,7 @@ class _Token:
 def parse(text: str) -> Linear:
     """Read a linear constraint from a string."""
     if not isinstance(text, str):
-        raise CbocError(f"a constraint is a string such as 'a + b <= 1', but {text!r} came.")
+        raise CbocError(f"a constraint is a string such as 'a + b <= 1', but got {text!r}.")
     return _Parser(text).constraint()
 
 
@@ -152,4 +152,4 @@ class _Parser:
     def mistake(self, expected: str, came: str = "", place: _Token | None = None) -> CbocError:
         place = place or self.token
         came = came or (f"'{place.text}'" if place.text else "the end")
-        return CbocError(f"constraint '{self.text}': {expected}, but {came} came at column {place.column}.")
+        return CbocError(f"constraint '{self.text}': {expected}, but found {came} at column {place.column}.")

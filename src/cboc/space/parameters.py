@@ -56,19 +56,19 @@ class _Number:
         kind = type(self).__name__
         _check_unit(self.unit)
         if not isinstance(self.log, bool):
-            raise CbocError(f"log is True or False, but {self.log!r} came.")
+            raise CbocError(f"log is True or False, but got {self.log!r}.")
         if not (self.low < self.high and math.isfinite(self.high - self.low)):
             raise CbocError(
-                f"{kind} needs low < high, both finite, but low = {self.low!r} and high = {self.high!r} came."
+                f"{kind} needs low < high, both finite, but got low = {self.low!r} and high = {self.high!r}."
             )
         if self.log and self.low <= 0:
-            raise CbocError(f"a log scale needs low > 0, but low = {self.low!r} came; raise low or leave log out.")
+            raise CbocError(f"a log scale needs low > 0, but got low = {self.low!r}; raise low or leave log out.")
         if self.step is not None:
             self._check_step(self.step)
 
     def _check_step(self, step: float) -> None:
         if not 0 < step <= self.high - self.low:
-            raise CbocError(f"step lies between 0 and high - low = {_plain(self.high - self.low)}, but {step!r} came.")
+            raise CbocError(f"step lies between 0 and high - low = {_plain(self.high - self.low)}, but got {step!r}.")
         if (self.high - self.low) / step >= MOST_LEVELS:
             raise CbocError(
                 f"a grid has at most {MOST_LEVELS:,} levels, but a step of {_plain(step)} from {_plain(self.low)} to "
@@ -172,7 +172,7 @@ class _Number:
         return values[:, None]
 
     def _unexpected(self, value: object, end: str = ".") -> CbocError:
-        return CbocError(f"expected {self._noun} from {self.allowed}, but {_shown(value)} came{end}")
+        return CbocError(f"expected {self._noun} from {self.allowed}, but got {_shown(value)}{end}")
 
     def _range(self, unit: str) -> str:
         step = f" in steps of {_plain(self.step)}" if self.step is not None and self.step != 1 else ""
@@ -221,7 +221,7 @@ class Int(_Number):
             value = _bound(name, getattr(self, name))
             if value != round(value) or abs(value) > 2**53:
                 raise CbocError(
-                    f"{name} of an Int is a whole number below 2^53, but {_shown(getattr(self, name))} came."
+                    f"{name} of an Int is a whole number below 2^53, but got {_shown(getattr(self, name))}."
                 )
             object.__setattr__(self, name, int(value))
         super().__post_init__()
@@ -255,15 +255,15 @@ class Choice:
     def __post_init__(self) -> None:
         _check_unit(self.unit)
         if isinstance(self.options, str | Mapping) or not hasattr(self.options, "__iter__"):
-            raise CbocError(f"options are a list such as ['water', 'ethanol'], but {self.options!r} came.")
+            raise CbocError(f"options are a list such as ['water', 'ethanol'], but got {self.options!r}.")
         options = tuple(_plain_scalar(option) for option in self.options)
         object.__setattr__(self, "options", options)
         if len(options) < 2:
-            raise CbocError(f"a Choice needs at least 2 options, but {list(options)!r} came.")
+            raise CbocError(f"a Choice needs at least 2 options, but got {list(options)!r}.")
         for i, option in enumerate(options):
             _check_option(option)
             if any(option == other or str(option) == str(other) for other in options[:i]):
-                raise CbocError(f"options must differ, but {option!r} came twice.")
+                raise CbocError(f"options must differ, but {option!r} is there twice.")
 
     @property
     def size(self) -> int:
@@ -354,7 +354,7 @@ def as_parameter(value: object) -> Parameter:
         if value and all(isinstance(item, str) for item in value):
             return Choice(tuple(value))
     raise CbocError(
-        f"expected Float, Int, Choice, a pair of numbers or a list of strings, but {value!r} came; "
+        f"expected Float, Int, Choice, a pair of numbers or a list of strings, but got {value!r}; "
         "write Choice([...]) for a list of numbers."
     )
 
@@ -383,21 +383,21 @@ def to_fields(parameter: Parameter) -> dict[str, Any]:
 
 def _check_unit(unit: object) -> None:
     if not isinstance(unit, str):
-        raise CbocError(f"unit is a string such as '°C', but {unit!r} came.")
+        raise CbocError(f"unit is a string such as '°C', but got {unit!r}.")
 
 
 def _check_option(option: object) -> None:
     if isinstance(option, str):
         if not option or option != option.strip():
-            raise CbocError(f"an option neither is empty nor begins or ends with a space, but {option!r} came.")
+            raise CbocError(f"an option is not empty and has no space at either end, but got {option!r}.")
     elif not isinstance(option, bool | int | float) or not math.isfinite(option):
-        raise CbocError(f"an option is a string, a finite number or a boolean, but {option!r} came.")
+        raise CbocError(f"an option is a string, a finite number or a boolean, but got {option!r}.")
 
 
 def _bound(name: str, value: object) -> float:
     number = _as_number(value)
     if number is None:
-        raise CbocError(f"{name} is a finite number, but {_shown(value)} came.")
+        raise CbocError(f"{name} is a finite number, but got {_shown(value)}.")
     return number
 
 

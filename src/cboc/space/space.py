@@ -40,7 +40,7 @@ class Space:
         constraints: Sequence[str] = (),
     ) -> None:
         if isinstance(constraints, str):
-            raise CbocError(f"constraints are a list of strings, but a string came; write [{constraints!r}].")
+            raise CbocError(f"constraints are a list of strings, but got a string; write [{constraints!r}].")
         object.__setattr__(self, "parameters", MappingProxyType(_named_parameters(parameters)))
         object.__setattr__(self, "constraints", tuple(constraints))
         if self._polytope is not None:
@@ -157,7 +157,7 @@ class Space:
                 f"array_from_unit is for numbers only, but '{choice}' is a Choice; use from_unit row by row."
             )
         if X.ndim != 2 or X.shape[1] != self.dimension:
-            raise CbocError(f"expected an array of shape (n, {self.dimension}), but {X.shape} came.")
+            raise CbocError(f"expected an array of shape (n, {self.dimension}), but got {X.shape}.")
         numbers = cast("list[Float | Int]", list(self.parameters.values()))  # by the check above
         return np.stack([p.natural(u) for p, u in zip(numbers, self._inside(X).T, strict=True)], axis=1)
 
@@ -174,7 +174,7 @@ class Space:
         """The feasible point nearest to any vector; a choice goes to its largest coordinate, the first one on ties."""
         vector = self._vector(x)
         if not np.isfinite(vector).all():
-            raise CbocError(f"only finite vectors can be projected, but {vector.tolist()} came.")
+            raise CbocError(f"only finite vectors can be projected, but got {vector.tolist()}.")
         nearest = self._snapped(vector)
         if self._polytope is not None:  # coordinates outside all constraints already have their nearest value
             nearest[self._coupled] = self._polytope.nearest(vector[self._coupled])
@@ -243,7 +243,7 @@ class Space:
     def _vector(self, x: ArrayLike) -> Array:  # (D,)
         vector = np.asarray(x, dtype=float)
         if vector.shape != (self.dimension,):
-            raise CbocError(f"expected a vector of {self.dimension} unit coordinates, but shape {vector.shape} came.")
+            raise CbocError(f"expected a vector of {self.dimension} unit coordinates, but got shape {vector.shape}.")
         return vector
 
     def _inside(self, X: Array) -> Array:  # (n, D)
@@ -253,7 +253,7 @@ class Space:
         if is_outside.any():
             i, j = np.argwhere(is_outside)[0]
             raise CbocError(
-                f"designs live in the unit cube; x[{j}] = {X[i, j]:.6g} ({self.coordinates[j]}) came. "
+                f"designs live in the unit cube; got x[{j}] = {X[i, j]:.6g} ({self.coordinates[j]}). "
                 "Did you forget space.project or space.to_unit?"
             )
         return inside
@@ -274,8 +274,8 @@ class Space:
             raise CbocError(f"constraint '{text}': '{name}' is a Choice, and options cannot be added up.")
         if parameter.axis.scale == "log":
             raise CbocError(
-                f"constraint '{text}': '{name}' has a log scale, on which a linear constraint bends so that mixes of "
-                "feasible designs would leave it; make the scale linear."
+                f"constraint '{text}': '{name}' has a log scale, where a linear constraint is curved and a mix of "
+                "feasible designs may violate it; make the scale linear."
             )
 
     def _unit_row(self, constraint: Linear) -> tuple[Array, float, float]:
@@ -313,10 +313,10 @@ class Space:
 
 def _named_parameters(given: Mapping[str, Any]) -> dict[str, Parameter]:
     if not isinstance(given, Mapping) or not given:
-        raise CbocError(f"parameters are a dictionary such as {{'T': Float(20, 90)}}, but {given!r} came.")
+        raise CbocError(f"parameters are a dictionary such as {{'T': Float(20, 90)}}, but got {given!r}.")
     for name in given:
         if not (isinstance(name, str) and name.isidentifier()):
-            raise CbocError(f"a parameter's name is an identifier such as T or flow_rate, but {name!r} came.")
+            raise CbocError(f"a parameter's name is an identifier such as T or flow_rate, but got {name!r}.")
     return {name: _about(name, as_parameter, value) for name, value in given.items()}
 
 

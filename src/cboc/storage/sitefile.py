@@ -33,11 +33,11 @@ CREATE TABLE sent (id INTEGER PRIMARY KEY, at REAL NOT NULL, address TEXT NOT NU
 NAMES = {"about", "trials", "sent"}
 REASONS = {
     "SQLITE_BUSY": "another program is writing to it; try again.",
-    "SQLITE_READONLY": "it may not be written to; mend its permissions.",
-    "SQLITE_FULL": "there is no space left on its disk; free some, and try again.",
-    "SQLITE_CANTOPEN": "it may not be read, or its folder not be written to; mend the permissions.",
-    "SQLITE_NOTADB": "it is no site's file; name another.",
-    "SQLITE_CORRUPT": "it is damaged; take a copy of before.",
+    "SQLITE_READONLY": "it is read-only; change its permissions.",
+    "SQLITE_FULL": "its disk is full; free some space, and try again.",
+    "SQLITE_CANTOPEN": "it cannot be read, or its folder is read-only; change the permissions.",
+    "SQLITE_NOTADB": "it is not a site file; name another.",
+    "SQLITE_CORRUPT": "it is damaged; restore an earlier copy.",
 }
 
 
@@ -77,7 +77,7 @@ class SiteFile:
         self.path = Path(str(storage).removeprefix(PREFIX))
         self._clock = clock
         if not self.path.name or self.path.is_dir():
-            raise CbocError(f"a site's file is a path or {PREFIX}PATH; '{storage}' is none.")
+            raise CbocError(f"a site file is a path or {PREFIX}PATH; '{storage}' is neither.")
         if is_made and not self.path.exists():
             self._make()
         if not self.path.is_file():
@@ -85,7 +85,7 @@ class SiteFile:
         with self._open() as connection:
             tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
             if {name for (name,) in tables} != NAMES:
-                raise CbocError(f"{self.path} is no site's file; name another.")
+                raise CbocError(f"{self.path} is not a site file; name another.")
             self._read(connection)
         if self.about.get("format") == 1:
             self._translate()
@@ -94,7 +94,7 @@ class SiteFile:
 
     def _make(self) -> None:
         if not self.path.parent.is_dir():
-            raise CbocError(f"{self.path} cannot be made: there is no such folder.")
+            raise CbocError(f"{self.path} cannot be made: its folder does not exist.")
         begun = self.path.with_name(f".{self.path.name}.{token_hex(4)}")
         try:
             os.close(os.open(begun, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
@@ -173,8 +173,8 @@ class SiteFile:
                 further = self._further(trial, stored[0])
                 if further is None:
                     raise CbocError(
-                        f"another process has changed trial {number} in {self.path} meanwhile, and nothing was "
-                        "overwritten; look at it, and do this again."
+                        f"another process has changed trial {number} in {self.path}, so nothing was "
+                        "overwritten; look at it, and try again."
                     )
                 self._rows[number] = stored[0]
                 return further
@@ -213,7 +213,7 @@ class SiteFile:
         try:
             yield
         except (CbocError, ValueError, TypeError, KeyError, AttributeError):
-            raise CbocError(f"{self.path} is damaged; take a copy of before.") from None
+            raise CbocError(f"{self.path} is damaged; restore an earlier copy.") from None
 
     @contextmanager
     def _open(self, path: Path | None = None) -> Iterator[sqlite3.Connection]:

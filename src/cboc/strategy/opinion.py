@@ -96,7 +96,7 @@ class FromFunction(Strategy):
             if not hasattr(opinion, part):  # a user's object, checked where it enters
                 raise CbocError(
                     f"a strategy has to return an opinion, with {part}; {opinion!r} has none. "
-                    "ByUtility makes one of a utility."
+                    "ByUtility makes one from a utility."
                 )
         return opinion
 

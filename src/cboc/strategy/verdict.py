@@ -94,7 +94,7 @@ def _check_lists(kept: Note | Verdict, names: Sequence[str]) -> None:
 
 def _check_reason(kept: Note | Verdict) -> None:
     if not isinstance(kept.reason, str):
-        raise CbocError(f"a {_noun(kept)}'s reason is words; this is {kept.reason!r}.")
+        raise CbocError(f"a {_noun(kept)}'s reason is a string; this is {kept.reason!r}.")
 
 
 def _noun(kept: Note | Verdict) -> str:

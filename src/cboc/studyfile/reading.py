@@ -156,7 +156,7 @@ def read_experiment(path: str | Path, site: Site) -> Experiment:
     _, sections, sources, _ = _parts(Path(path))
     section = sections[site.name]
     if section.choose("direction", tuple(Direction), site.direction) != site.direction:
-        raise CbocError(f"{section.place}: the site has joined to {site.direction}; mend its direction here.")
+        raise CbocError(f"{section.place}: the site has joined to {site.direction}; correct its direction here.")
     if site.name not in sources:
         raise _without_source(section.place)
     with at(section.place):
@@ -207,7 +207,7 @@ def _load(path: Path) -> Section:
     except RecursionError:
         raise CbocError(f"{path} has too many lists within lists; a study file has two or three levels.") from None
     except ValueError as error:  # a whole number with thousands of digits
-        raise CbocError(f"{path} holds a value that nobody can read: {error}.") from None
+        raise CbocError(f"{path} holds a value that cannot be read: {error}.") from None
     for name in top.values:
         if name not in ("study", "space", "site"):
             raise CbocError(f"{path}: unknown section [{name}]; {did_you_mean(name, ('study', 'space', 'site'))}")
@@ -222,7 +222,7 @@ def _settings(top: Section) -> Section:
 
 def _sites(top: Section) -> dict[str, Section]:
     if isinstance(top.values.get("site"), dict):
-        raise CbocError(f"{top.place}: every site has a section of its own, [[site]] with two brackets; [site] came.")
+        raise CbocError(f"{top.place}: every site has its own section, [[site]] with two brackets; found [site].")
     if top.values.get("site", []) == []:
         raise CbocError(f'{top.place}: the section [[site]] is missing; add one for every site, with name = "lab-a".')
     sites: dict[str, Section] = {}
@@ -230,7 +230,7 @@ def _sites(top: Section) -> dict[str, Section]:
         name = Section(f"{top.place}, [[site]] number {number}", values).need("name", TEXT)
         section = Section(f"{top.place}, [[site]] '{name}'", values)
         if name in sites:
-            raise CbocError(f"{section.place}: every site has a name of its own; this one comes twice.")
+            raise CbocError(f"{section.place}: the names of sites must differ; this one is there twice.")
         section.check_keys(SITE_KEYS)
         sites[name] = section
     return sites
@@ -240,7 +240,9 @@ def _source(section: Section, folder: Path) -> Source | None:
     own = [key for key in ("experiment", "program") if key in section.values]
     formula = [key for key in ("problem", "scale", "offset", "shift", "noise") if key in section.values]
     if own and formula:
-        raise CbocError(f"{section.place}: '{formula[0]}' belongs to a test problem; leave it or '{own[0]}' out.")
+        raise CbocError(
+            f"{section.place}: '{formula[0]}' is for test problems only; leave out '{formula[0]}' or '{own[0]}'."
+        )
     if len(own) > 1:
         raise CbocError(f"{section.place}: outcomes come from an experiment or from a program; leave one of them out.")
     if "program" in own:
@@ -272,7 +274,7 @@ def _space(top: Section, settings: Section, sources: Mapping[str, Source]) -> Sp
             )
         parameters = published.parameters
     elif "constraints" in parameters:
-        raise CbocError(f"{top.place}, [space]: every key is a parameter; 'constraints' belongs into [study].")
+        raise CbocError(f"{top.place}, [space]: every key is a parameter; 'constraints' belongs in [study].")
     constraints = settings.get("constraints", TEXTS, ())
     with at(f"{top.place}, [space]"):
         return Space(parameters, constraints)

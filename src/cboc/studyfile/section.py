@@ -51,16 +51,16 @@ def seconds(duration: str) -> float | None:
 
 UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 FLAG = Kind("true or false", lambda value: isinstance(value, bool))
-TEXT = Kind("a text in quotes", _is_text)
-TEXTS = Kind("a list of texts in quotes", lambda value: isinstance(value, list) and all(map(_is_text, value)))
+TEXT = Kind("a string in quotes", _is_text)
+TEXTS = Kind("a list of strings in quotes", lambda value: isinstance(value, list) and all(map(_is_text, value)))
 WHOLE = Kind("a whole number", _is_whole)
 COUNT = Kind("a whole number from 0", lambda value: _is_whole(value) and value >= 0)
 NUMBER = Kind("a number", _is_number)
 WEIGHT = Kind("a number from 0 to 1,000,000", lambda value: _is_number(value) and 0 <= value <= 1e6)
 AMOUNT = Kind("a number from 0", lambda value: _is_number(value) and value >= 0)
-DURATION = Kind('a time such as "36 h" or "7 d", of 3650 d at most, or "none"', _is_duration)
+DURATION = Kind('a time such as "36 h" or "7 d", at most 3650 d, or "none"', _is_duration)
 TABLE = Kind("a table", lambda value: isinstance(value, dict))
-WORDS = Kind("a table of texts", lambda value: isinstance(value, dict) and all(map(_is_text, value.values())))
+WORDS = Kind("a table of strings", lambda value: isinstance(value, dict) and all(map(_is_text, value.values())))
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Section:
             return default
         value = self.values[key]
         if not kind.accepts(value):
-            raise CbocError(f"{self.place}: {key} is {kind.noun}, but {_shown(value)} came.")
+            raise CbocError(f"{self.place}: {key} is {kind.noun}, but got {_shown(value)}.")
         return value
 
     def choose(self, key: str, names: Collection[str], default: str | None = None) -> str:

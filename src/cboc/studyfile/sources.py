@@ -54,7 +54,7 @@ class Formula:
             return site
         if space.names != common.space.names or space.blocks:
             raise CbocError(
-                f"problem '{self.problem}' has the numbers {', '.join(common.space.names)}, but the study has "
+                f"problem '{self.problem}' has the parameters {', '.join(common.space.names)}, but the study has "
                 f"{', '.join(space.names)}; all sites of a study share one space."
             )
         return replace(site, space=space, direction=direction, known_optimum=None)
@@ -114,7 +114,7 @@ class Script:
     def _function(self) -> Experiment:
         module_name, _, name = self.reference.rpartition(":")
         if not module_name or not name.isidentifier():
-            raise CbocError(f"an experiment is 'file.py:function' or 'module:function', but '{self.reference}' came.")
+            raise CbocError(f"an experiment is 'file.py:function' or 'module:function', but got '{self.reference}'.")
         module = self._module(module_name)
         function = getattr(module, name, None)
         if not callable(function):
@@ -126,7 +126,7 @@ class Script:
     def _module(self, name: str) -> ModuleType:
         path = self.folder / name
         if name.endswith(".py") and not path.is_file():
-            raise CbocError(f"there is no file {path}; an experiment's path starts from the folder of the study file.")
+            raise CbocError(f"there is no file {path}; its path is relative to the folder of the study file.")
         try:
             with _importable(self.folder):
                 return _module_of(path) if name.endswith(".py") else importlib.import_module(name)

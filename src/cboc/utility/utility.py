@@ -56,6 +56,6 @@ def _shaped(name: str, answer: Array, asked: tuple[int, ...], expected: tuple[in
     values = np.asarray(answer, dtype=float)
     if values.shape != expected:
         raise CbocError(
-            f"for designs of shape {asked} the utility's {name} returns {expected}, but {values.shape} came."
+            f"for designs of shape {asked} the utility's {name} must return {expected}, but returned {values.shape}."
         )
     return values

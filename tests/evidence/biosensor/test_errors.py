@@ -25,7 +25,7 @@ def test_numbers_are_positive_and_finite(value, name):
     for bad in (*BAD, 0.0):
         if (name, bad) in {("release", 0.0), ("stock", inf)}:
             continue
-        with pytest.raises(CbocError, match=f"the {name} of a {type(value).__name__.lower()} is .*number; .* came"):
+        with pytest.raises(CbocError, match=f"the {name} of a {type(value).__name__.lower()} is .*number; got .*"):
             replace(value, **{name: bad})
 
 
@@ -42,9 +42,9 @@ def test_steps_are_a_whole_number(bad):
 
 
 def test_flows_and_readings_are_those_that_there_are():
-    with pytest.raises(CbocError, match=r"a flow is Flow.POISEUILLE or Flow.NAVIER_STOKES; 'turbulent' came"):
+    with pytest.raises(CbocError, match=r"a flow is Flow.POISEUILLE or Flow.NAVIER_STOKES; got 'turbulent'"):
         Numerics(flow="turbulent")
-    with pytest.raises(CbocError, match=r"a pulse is read in Reading.MINUTES or Reading.SECONDS; 60.0 came"):
+    with pytest.raises(CbocError, match=r"a pulse is read in Reading.MINUTES or Reading.SECONDS; got 60.0"):
         Sample(reading=60.0)
 
 

@@ -84,13 +84,13 @@ def test_a_counsel_refuses_a_share_that_is_none(keeps):
 @pytest.mark.parametrize(
     ("said", "complaint"),
     [
-        ({"log_odds": float("nan")}, "log_odds is a number, or None where there is none; this is nan"),
+        ({"log_odds": float("nan")}, "log_odds is a number, or None if unknown; this is nan"),
         ({"log_odds": float("inf")}, "log_odds is a number"),
         ({"log_odds": "x"}, "this is 'x'"),
-        ({"consistency": float("inf")}, "consistency is a number, or None where there is none; this is inf"),
+        ({"consistency": float("inf")}, "consistency is a number, or None if unknown; this is inf"),
         ({"consistency": float("nan")}, "this is nan"),
         ({"stance": "together"}, "a counsel's stance is one of Stance; this is 'together'"),
-        ({"reason": None}, "reason is words; this is None"),
+        ({"reason": None}, "reason is a string; this is None"),
     ],
 )
 def test_a_counsel_says_nothing_that_no_journal_could_keep(said, complaint):

@@ -279,13 +279,13 @@ def _differing(work: Work[J], results: Results[J, R], count: int, seed: int, wor
 
 def _directory(out: str) -> Path:
     if not out:
-        raise CbocError("--out is a directory for the results, such as runs/mine; an empty name came.")
+        raise CbocError("--out is a directory for the results, such as runs/mine; got an empty name.")
     return Path(out)
 
 
 def _seeds(count: int) -> range:
     if count > MOST_SEEDS:
-        raise CbocError(f"a benchmark has up to {MOST_SEEDS} seeds, but {count} came; give fewer.")
+        raise CbocError(f"a benchmark has up to {MOST_SEEDS} seeds, but got {count}; give fewer.")
     return range(count)
 
 

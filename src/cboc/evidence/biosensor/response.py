@@ -38,13 +38,11 @@ class Numerics:
 
     def __post_init__(self) -> None:
         if not is_number(self.fineness) or not 0.1 <= self.fineness <= FINEST:
-            raise CbocError(
-                f"a fineness is from 0.1 to {FINEST:g}, where 1 is right to 0.03 %; {self.fineness!r} came."
-            )
+            raise CbocError(f"a fineness is from 0.1 to {FINEST:g}, where 1 is right to 0.03 %; got {self.fineness!r}.")
         if type(self.steps) is not int or not 2 <= self.steps <= 1000:
-            raise CbocError(f"a pulse's width holds 2 to 1000 steps, where 8 are right to 0.01 %; {self.steps!r} came.")
+            raise CbocError(f"a pulse's width holds 2 to 1000 steps, where 8 are right to 0.01 %; got {self.steps!r}.")
         if not isinstance(self.flow, Flow):
-            raise CbocError(f"a flow is Flow.POISEUILLE or Flow.NAVIER_STOKES; {self.flow!r} came.")
+            raise CbocError(f"a flow is Flow.POISEUILLE or Flow.NAVIER_STOKES; got {self.flow!r}.")
 
 
 REFERENCE = Numerics()

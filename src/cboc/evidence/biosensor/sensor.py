@@ -25,7 +25,7 @@ def _check(value: Any, may_be_zero: tuple[str, ...] = (), may_be_endless: tuple[
         if not is_positive or (number == inf and name not in may_be_endless):
             zero = "zero or " if name in may_be_zero else ""
             owner = type(value).__name__.lower()
-            raise CbocError(f"the {name} of a {owner} is {zero}a positive and finite number; {number!r} came.")
+            raise CbocError(f"the {name} of a {owner} is {zero}a positive and finite number; got {number!r}.")
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Sample:
     def __post_init__(self) -> None:
         _check(self, may_be_endless=("stock",))
         if not isinstance(self.reading, Reading):
-            raise CbocError(f"a pulse is read in Reading.MINUTES or Reading.SECONDS; {self.reading!r} came.")
+            raise CbocError(f"a pulse is read in Reading.MINUTES or Reading.SECONDS; got {self.reading!r}.")
 
     def at(self, t: float, width: float) -> float:
         """The concentration at the inlet at time t."""

@@ -38,7 +38,7 @@ def engine(name: str = "local", workers: int | None = None, address: str | None 
     if workers is not None and workers < 1:
         raise CbocError(f"an engine needs at least one worker; got {workers}.")
     if address == "":
-        raise CbocError("an address looks like tcp://host:8786; an empty one came.")
+        raise CbocError("an address looks like tcp://host:8786; got an empty one.")
     if address is not None and name == "local":
         raise CbocError(f"the local engine uses this machine; for the cluster at {address} choose dask or ray.")
     if address is not None and workers is not None:

@@ -104,7 +104,7 @@ class Shared:
         if len(self.weights) != 2**halvings or halvings > self.dimension:
             raise CbocError(
                 f"halving coordinates makes 1, 2, 4, ... boxes, at most {2**self.dimension} "
-                f"in {self.dimension} dimensions; weights for {len(self.weights)} came."
+                f"in {self.dimension} dimensions; got weights for {len(self.weights)}."
             )
 
     @property

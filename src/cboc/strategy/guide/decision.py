@@ -68,9 +68,9 @@ class Counsel:
         for name in ("log_odds", "consistency"):
             value: Any = getattr(self, name)
             if value is not None and not (is_number(value) and isfinite(value)):
-                raise CbocError(f"a counsel's {name} is a number, or None where there is none; this is {value!r}.")
+                raise CbocError(f"a counsel's {name} is a number, or None if unknown; this is {value!r}.")
         if not isinstance(self.reason, str):
-            raise CbocError(f"a counsel's reason is words; this is {self.reason!r}.")
+            raise CbocError(f"a counsel's reason is a string; this is {self.reason!r}.")
 
     def pull(self, x: Array) -> float:
         """The bonus that the others add at a design, in nats."""

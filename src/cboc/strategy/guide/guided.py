@@ -48,7 +48,7 @@ class Guided(Strategy):
             return opinion
         counsel = self.guide(opinion.utility, situation)
         if not isinstance(counsel, Counsel):  # the guide may be a user's own
-            raise CbocError(f"a guide has to return a Counsel; {counsel!r} is none.")
+            raise CbocError(f"a guide has to return a Counsel; {counsel!r} is not one.")
         drawn = opinion
         if counsel.utility is not None and counsel.utility is not opinion.utility:
             drawn = opinion.with_utility(counsel.utility)
