@@ -156,7 +156,7 @@ def test_a_backup_that_is_taken_while_proposals_come_in_is_of_one_moment(url, en
     restore(tmp_path / "2.cboc", f"sqlite:///{tmp_path / 'other.db'}")
     with opened(f"sqlite:///{tmp_path / 'other.db'}") as moved:
         with moved.connect() as connection:
-            closed = connection.execute(select(studies.c.rounds_closed)).scalar_one()
+            closed = connection.execute(select(studies.c.closed)).scalar_one()
             assert connection.execute(select(func.count()).select_from(proposals)).scalar_one() == counts[-1]
         assert 2 * closed <= counts[-1] < 2 * closed + 2  # all of the closed rounds, and some of the open one
         assert mixes(moved, closed) == mixes(engine, closed)

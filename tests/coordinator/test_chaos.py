@@ -123,7 +123,7 @@ def test_nothing_is_lost_and_nothing_counts_twice(engine, url, tmp_path, seed):
 def _is_whole(engine):
     """Every proposal once, and every round closed."""
     with engine.connect() as connection:
-        keys = [(row.round, row.turn, row.site) for row in connection.execute(select(proposals))]
+        keys = [(row.state, row.turn, row.site) for row in connection.execute(select(proposals))]
         closed = connection.execute(select(studies.c.rounds_closed)).scalar_one()
     assert sorted(keys) == [(round, round, site) for round in range(ROUNDS) for site in STUDY.sites]
     assert closed == ROUNDS

@@ -97,7 +97,7 @@ class Rounds(RuleBasedStateMachine):
         return None if self.began is None or self.study.deadline is None else self.began + self.study.deadline
 
     def _is_due(self):
-        present = len(self.model.store.proposals(self.model.round))
+        present = len(self.model.store.entries(self.model.round))
         is_late = self._closes_at() is not None and self.now >= self._closes_at()
         return is_late and present >= self.study.quorum
 
@@ -121,7 +121,7 @@ class Rounds(RuleBasedStateMachine):
         assert heard(self.exchanges[which].submit, self.study.name, proposal) == expected
         if self.model.round > before:
             self.began = None
-        elif self.began is None and self.model.store.proposals(before):
+        elif self.began is None and self.model.store.entries(before):
             self.began = self.now
         if expected is None and proposal not in self.sent:
             self.sent.append(proposal)
@@ -178,16 +178,19 @@ class Rounds(RuleBasedStateMachine):
         assert exchange.standing(self.study.name).round == self.model.round
         for round in range(self.model.round):
             W = np.eye(K)  # who was absent keeps to itself
-            for site, proposal in self.model.store.proposals(round).items():
-                W[self.study.index(site)] = exchange.mix(self.study.name, site, proposal.turn).weights
+            for site, entry in self.model.store.entries(round).items():
+                W[self.study.index(site)] = exchange.mix(self.study.name, site, entry.proposal.turn).weights
             assert is_doubly_stochastic(self.model.matrix(round))
             assert is_doubly_stochastic(W, tolerance=K / WEIGHT_ONE) and (W.sum(axis=1) == 1.0).all()
         with transaction(self.engine, is_reading=True) as connection:
             store = SqlStore(connection, self.study.name, is_reading=True)
-            kept = [dict(store.proposals(round)) for round in range(self.model.round + 3)]
+            kept = [dict(store.entries(round)) for round in range(self.model.round + 3)]
         assert sum(map(len, kept)) == len(self.sent)
         for round in range(self.model.round + 1):
-            assert kept[round] == self.model.store.proposals(round)
+            model = self.model.store.entries(round)
+            assert {site: (entry.proposal, entry.before) for site, entry in kept[round].items()} == {
+                site: (entry.proposal, entry.before) for site, entry in model.items()
+            }
 
 
 def test_two_coordinators_are_one_ledger(engine):

@@ -156,7 +156,7 @@ def test_from_0_1_0_the_deadline_is_agreed_on_and_proposals_have_turns(url, empt
         "pace": "rounds",
         "objectives": ["y"],
     }
-    assert (study["rounds_closed"], study["opened_at"]) == (was["rounds_closed"], was["opened_at"])
+    assert (study["closed"], study["opened_at"]) == (was["rounds_closed"], was["opened_at"])
     kept = {(row["site"], row["turn"]): row for row in of(after, "proposals")}
     assert len(kept) == len(before["proposals"]) == 8
     for row in of(before, "proposals"):
@@ -164,11 +164,15 @@ def test_from_0_1_0_the_deadline_is_agreed_on_and_proposals_have_turns(url, empt
             "study": row["study"],
             "site": row["site"],
             "turn": row["round"],
-            "round": row["round"],
+            "state": row["round"],
             "designs": 1,
             "X": row["x"],
             "bests": row["best"] or b"",
             "reward": row["reward"],
+            "earlier": sum(
+                other["round"] < row["round"] for other in of(before, "proposals") if other["site"] == row["site"]
+            ),
+            "arrived_at": None,
         }
     for table in ("sites", "invites", "people", "logins"):
         assert after[table] == before[table]

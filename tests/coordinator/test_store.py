@@ -55,7 +55,7 @@ def test_what_was_committed_is_there_for_the_next_one_and_what_was_not_is_not(en
     with transaction(engine, is_reading=True) as connection:
         store = SqlStore(connection, names[0], is_reading=True)
         assert (store.closed, store.opened_at, store.left) == (0, 1000.5, {"z"})
-        assert dict(store.proposals(0)) == {"x": entry("x").proposal} and store.latest("y") is None
+        assert dict(store.entries(0)) == {"x": entry("x")} and store.latest("y") is None
 
 
 def test_a_study_that_is_not_there_is_said_so(engine):

@@ -189,10 +189,10 @@ def test_mistakes_get_one_sentence(engine):
 def test_no_column_is_for_an_outcome(engine):
     columns = {table: {c["name"] for c in inspect(engine).get_columns(table)} for table in metadata.tables}
     assert columns == {
-        "studies": {"study", "agreement", "rounds_closed", "opened_at"},
+        "studies": {"study", "agreement", "closed", "departures", "opened_at"},
         "sites": {"study", "site", "has_left", "token"},
         "invites": {"code", "study", "site", "expires_at", "token"},
-        "proposals": {"study", "site", "turn", "round", "designs", "X", "bests", "reward"},
+        "proposals": {"study", "site", "turn", "state", "designs", "X", "bests", "reward", "earlier", "arrived_at"},
         "people": {"person", "password"},
         "logins": {"cookie", "person", "expires_at"},
     }

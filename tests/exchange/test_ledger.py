@@ -9,6 +9,7 @@ from cboc.exchange.messages import Proposal
 from cboc.exchange.network import Conflict, Standing
 
 SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
+RULES = st.sampled_from(["uniform", "leader", [[0.0, 0.5, 0.5], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]])
 
 
 def study(sites=("x", "y", "z"), horizon=4, **options):
@@ -99,7 +100,7 @@ def test_a_late_proposal_is_in_the_next_round():
     propose(ledger, "x")
     ledger.close()
     propose(ledger, "y", 0)  # its own first turn
-    assert ledger.missing() == ["x", "z"] and list(ledger.store.proposals(1)) == ["y"]
+    assert ledger.missing() == ["x", "z"] and list(ledger.store.entries(1)) == ["y"]
     propose(ledger, "x", 1)
     ledger.close()
     late = ledger.mix("y", 0)
@@ -275,3 +276,89 @@ def test_any_order_of_arrival_gives_the_same_mixes(data):
     straight = run([range(len(sites))] * rounds)
     shuffled = run([data.draw(st.permutations(range(len(sites)))) for _ in range(rounds)])
     assert straight == shuffled
+
+
+# ------------------------------------------------------------------------------------------------- the free pace
+
+
+def free(**options):
+    return Ledger(study(pace="free", **options))
+
+
+def test_the_first_who_asks_is_answered_by_itself():
+    ledger = free()
+    propose(ledger, "y", x=(0.25, 0.5))
+    answer = ledger.mix("y", 0)
+    assert answer.X == ((0.25, 0.5),) and answer.weights == (0.0, 1.0, 0.0) and answer.snapshot == 0
+
+
+def test_a_turn_is_answered_from_the_latest_of_everybody():
+    """Three sites, nobody has used any budget: the mean of the latest designs."""
+    ledger = free(horizon=4)
+    propose(ledger, "x", x=(0.0, 0.0))
+    propose(ledger, "y", x=(0.25, 0.25))
+    propose(ledger, "z", x=(0.5, 0.5))
+    assert ledger.mix("x", 0).X == ((0.0, 0.0),)  # as it was when it arrived
+    assert ledger.mix("y", 0).weights == pytest.approx([1 / 3, 2 / 3, 0.0], abs=1e-8)
+    assert ledger.mix("z", 0).weights == pytest.approx([1 / 3, 1 / 3, 1 / 3], abs=1e-8)
+    propose(ledger, "x", turn=1, x=(1.0, 1.0))  # x has used 1 of 4: it shares (1 - 1/4) / 3 with each
+    assert ledger.mix("x", 1).weights == pytest.approx([0.5, 0.25, 0.25], abs=1e-8)
+    assert ledger.mix("x", 1).X[0] == pytest.approx([0.5 + 0.0625 + 0.125] * 2, abs=1e-8)
+
+
+def test_at_the_free_pace_nobody_is_missing_and_nothing_is_due():
+    ledger = free()
+    propose(ledger, "x")
+    assert ledger.standing() == Standing(1, ()) and ledger.missing() == [] and not ledger.is_due
+    assert ledger.expected() == ["x", "y", "z"]
+
+
+@pytest.mark.parametrize("setting", [{"deadline": 60.0}, {"quorum": 2}])
+def test_what_only_rounds_have_is_refused_at_the_free_pace(setting):
+    with pytest.raises(CbocError, match="at the free pace there are no rounds"):
+        free(**setting)
+
+
+def test_a_budget_is_a_number_of_experiments():
+    ledger = free(horizon=4)
+    ledger.submit(Proposal("x", 0, [(0.1, 0.1)] * 3))
+    with pytest.raises(CbocError, match="has used its budget of 4 experiments"):
+        ledger.submit(Proposal("x", 1, [(0.1, 0.1)] * 2))
+    ledger.submit(Proposal("x", 1, [(0.1, 0.1)]))
+    assert ledger.snapshot(1).turns.tolist() == [3, 0, 0] and ledger.expected() == ["y", "z"]
+
+
+def test_one_who_has_left_proposes_no_more_and_is_still_heard():
+    ledger = free()
+    ledger.submit(Proposal("x", 0, [(0.1, 0.1)], [(0.3, 0.3)]))
+    ledger.leave("x")
+    with pytest.raises(CbocError, match="site 'x' has left"):
+        propose(ledger, "x", turn=1)
+    assert ledger.news("y").others == ((0.30000000004656613, 0.30000000004656613),)
+
+
+def test_at_the_free_pace_no_site_leads_twice_in_a_row_for_the_same_one():
+    ledger = free(rule="leader", horizon=9)
+    propose(ledger, "y", x=(0.1, 0.1), reward=9.0)
+    propose(ledger, "z", x=(0.2, 0.2), reward=5.0)
+    leaders = []
+    for turn in range(4):
+        propose(ledger, "x", turn=turn, reward=1.0)
+        leaders.append(ledger.mix("x", turn).leader)
+    assert leaders == ["y", "z", "y", "z"]
+
+
+@given(arrivals=st.lists(st.tuples(st.sampled_from("xyz"), st.floats(0, 1)), min_size=1, max_size=24), rule=RULES)
+@settings(max_examples=60, deadline=None)
+def test_w_is_doubly_stochastic_at_every_arrival_and_replays_bit_for_bit(arrivals, rule):
+    agreed = study(horizon=30, pace="free", rule=rule, graph="star")
+    ledger, again, turns, said = Ledger(agreed), Ledger(agreed), dict.fromkeys("xyz", 0), []
+    for site, u in arrivals:
+        sent = Proposal(site, turns[site], [(u, 1 - u)], [(u, u)], u if agreed.needs_rewards else None)
+        ledger.submit(sent)
+        said.append((sent, ledger.mix(site, turns[site])))
+        turns[site] += 1
+    for state, (sent, _) in enumerate(said):
+        again.submit(sent)
+        assert is_doubly_stochastic(ledger.matrix(state))
+    assert [again.mix(sent.site, sent.turn) for sent, _ in said] == [answer for _, answer in said]

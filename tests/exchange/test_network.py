@@ -89,6 +89,36 @@ class NetworkContract:
             assert answer == ledger.mix(site, 0) and len(answer.X) == many
             assert answer.others == (HERE, THERE, HERE, THERE)
 
+    @pytest.mark.parametrize("rule", ["uniform", "leader", "identity"])
+    def test_at_the_free_pace_every_proposal_is_answered_at_once(self, networks, rule):
+        agreed, random = study(rule=rule, pace="free"), np.random.default_rng(7)
+        of, ledger = networks(agreed), Ledger(agreed)
+        turns = dict.fromkeys(SITES, 0)
+        for state, k in enumerate((0, 0, 1, 0, 2, 1, 1, 0, 2)):
+            site = SITES[k]
+            reward = float(random.normal()) if agreed.needs_rewards else None
+            bests = random.random((1, 2)) if agreed.shares_best else ()
+            sent = Proposal(site, turns[site], random.random((1, 2)), bests, reward)
+            ledger.submit(sent)
+            of[site].submit(sent)
+            answer = of[site].mix(site, turns[site])
+            assert answer == ledger.mix(site, turns[site]) and answer.snapshot == state
+            assert of[site].news(site) == ledger.news(site) and of[site].news(site).snapshot == state
+            turns[site] += 1
+        for site, many in turns.items():  # later, in any order: the same
+            for turn in reversed(range(many)):
+                assert of[site].mix(site, turn) == ledger.mix(site, turn)
+        assert of["x"].standing() == Standing(9, ())
+
+    def test_news_are_the_best_designs_of_the_last_state(self, networks):
+        of = networks(study())
+        assert of["x"].news("x").others == ()
+        for site in SITES:
+            of[site].submit(proposal(site, bests=[THERE]))
+        assert of["x"].news("x").others == (THERE, THERE) and of["x"].news("x").snapshot == 0
+        of["y"].submit(proposal("y", 1, bests=[HERE]))  # the round is open: nobody hears of it yet
+        assert of["x"].news("x").others == (THERE, THERE)
+
     def test_another_content_for_a_turn_that_is_known_is_a_conflict(self, networks):
         of = networks(study())
         of["x"].submit(proposal("x", 3))

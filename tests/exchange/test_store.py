@@ -8,8 +8,8 @@ from cboc.exchange.store import Closure, Entry, MemoryStore
 SITES = ("x", "y", "z")
 
 
-def entry(site, round=0, turn=0, **more):
-    return Entry(round, Proposal(site, turn, [(0.1, turn / 8)], **more))
+def entry(site, state=0, turn=0, **more):
+    return Entry(state, Proposal(site, turn, [(0.1, turn / 8)], **more))
 
 
 class StoreContract:
@@ -17,7 +17,7 @@ class StoreContract:
 
     def test_an_empty_one_has_nothing(self, store):
         assert (store.closed, store.opened_at, store.left) == (0, None, frozenset())
-        assert dict(store.proposals(0)) == {} and len(store.proposals(7)) == 0
+        assert dict(store.entries(0)) == {} and len(store.entries(7)) == 0
         assert store.latest("x") is None and store.find("x", 0) is None
 
     def test_a_proposal_comes_back_to_the_last_bit(self, store, reread):
@@ -26,16 +26,16 @@ class StoreContract:
         for proposal in (sent, bare):
             store.add(Entry(0, proposal))
         for kept in (store, reread()):
-            assert dict(kept.proposals(0)) == {"x": sent, "y": bare}
+            assert dict(kept.entries(0)) == {"x": Entry(0, sent), "y": Entry(0, bare)}
             assert kept.find("x", 3) == kept.latest("x") == Entry(0, sent)
             assert kept.find("y", 0) == kept.latest("y") == Entry(0, bare)
 
     def test_a_round_shows_what_has_come_in_since_it_was_looked_at(self, store):
-        seen = store.proposals(0)
+        seen = store.entries(0)
         assert len(seen) == 0 and "x" not in seen
         for many, site in enumerate(SITES, 1):
             store.add(entry(site))
-            assert len(seen) == many and set(seen) == set(SITES[:many]) and seen[site] == entry(site).proposal
+            assert len(seen) == many and set(seen) == set(SITES[:many]) and seen[site] == entry(site)
 
     def test_turns_are_a_sites_own_and_may_leave_some_out(self, store, reread):
         for turn, round in ((0, 0), (2, 1), (7, 2)):
@@ -68,16 +68,43 @@ class StoreContract:
         store.add(entry("z", 1))
         for kept in (store, reread()):
             assert kept.closed == 1
-            assert dict(kept.proposals(0)) == {"x": entry("x").proposal, "y": entry("y").proposal}
-            assert dict(kept.proposals(1)) == {"z": entry("z").proposal}
+            assert dict(kept.entries(0)) == {"x": entry("x"), "y": entry("y")}
+            assert dict(kept.entries(1)) == {"z": entry("z", 1)}
             assert kept.find("z", 0) == entry("z", 1)
+
+    def test_the_latest_of_all_is_known_of_every_state(self, store, reread):
+        arrivals = [("x", 0), ("y", 0), ("x", 1), ("x", 2), ("y", 5)]
+        for state, (site, turn) in enumerate(arrivals):
+            store.add(entry(site, state, turn))
+            store.close(Closure(state, (site,)))
+        for kept in (store, reread()):
+            found = [
+                {site: (e.state, e.proposal.turn) for site, e in kept.latest_of_all(s).items()} for s in range(-1, 6)
+            ]
+            assert found == [
+                {},
+                {"x": (0, 0)},
+                {"x": (0, 0), "y": (1, 0)},
+                {"x": (2, 1), "y": (1, 0)},
+                {"x": (3, 2), "y": (1, 0)},
+                {"x": (3, 2), "y": (4, 5)},
+                {"x": (3, 2), "y": (4, 5)},
+            ]
+            assert list(kept.states("x", 9)) == [0, 2, 3] and list(kept.states("x", 2)) == [0, 2]
+            assert list(kept.states("y", 0)) == list(kept.states("z", 9)) == []
+
+    def test_what_came_before_and_when_is_kept(self, store, reread):
+        store.add(Entry(0, Proposal("x", 0, [(0.1, 0.2)]), 7, 1000.25))
+        for kept in (store, reread()):
+            found = kept.latest("x")
+            assert (found.before, found.after, found.at) == (7, 8, 1000.25)
 
     def test_who_has_left_is_known_once_and_what_it_proposed_stays(self, store, reread):
         store.add(entry("x"))
         for site in ("x", "z", "x"):
             store.leave(site)
         for kept in (store, reread()):
-            assert kept.left == {"x", "z"} and isinstance(kept.left, frozenset)
+            assert kept.left == {"x", "z"} and isinstance(kept.left, frozenset) and kept.departures == 2
             assert kept.latest("x") == entry("x") and kept.closed == 0
 
 

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 
 from cboc import CbocError, Study
 from cboc.exchange import wire
-from cboc.exchange.messages import MOST_OTHERS, MOST_TURNS, Mix, Proposal
+from cboc.exchange.messages import MOST_OTHERS, MOST_STATES, MOST_TURNS, Mix, News, Proposal
 from cboc.exchange.network import Standing
 from cboc.exchange.wire import Misfit, read, schema
 
@@ -19,6 +19,7 @@ FORMS = {
     "proposal": wire.PROPOSAL,
     "invitation": wire.INVITATION,
     "mix": wire.MIXED,
+    "news": wire.NEWS,
     "standing": wire.STANDING,
     "membership": wire.MEMBERSHIP,
     "refusal": wire.REFUSAL,
@@ -27,6 +28,7 @@ GOOD = {
     "proposal": {"X": [[0.5, 1]], "bests": [[0.0, 0.25]], "reward": -1.5},
     "invitation": {"code": "code", "token": "t" * 43, "digest": STUDY.digest, "site": "caffè 🧪"},
     "mix": {"X": [[0.5, 1.0]], "weights": [0.25, 0.75], "snapshot": 3, "leader": "y", "others": [[0.0, 1.0]]},
+    "news": {"snapshot": 3, "others": [[0.0, 1.0]]},
     "standing": {"round": 3, "missing": ["x", "caffè 🧪"], "closes_at": 1.8e9},
     "membership": {"agreement": STUDY.agreement(), "digest": STUDY.digest, "site": "x", "turn": 2},
     "refusal": {
@@ -57,6 +59,7 @@ def test_every_message_has_a_form_that_is_known():
         ("POST", "/v2/join"),
         ("GET", "/v2/study"),
         ("GET", "/v2/standing"),
+        ("GET", "/v2/news"),
         ("PUT", "/v2/turns/{turn}/proposal"),
         ("GET", "/v2/turns/{turn}/mix"),
         ("POST", "/v2/leave"),
@@ -72,6 +75,7 @@ def test_every_message_has_a_form_that_is_known():
         ("GET", "/v2/standing", "asked where the study stands"),
         ("PUT", "/v2/turns/12/proposal", "proposed a design for turn 12"),
         ("GET", "/v2/turns/0/mix", "asked for the mix of turn 0"),
+        ("GET", "/v2/news", "asked for the others' best designs"),
         ("POST", "/v2/leave", "left the study"),
         ("GET", "/healthz", "asked what time it is"),
         ("GET", "/v2/join", "GET /v2/join"),
@@ -111,6 +115,12 @@ def test_a_proposal_reads_its_own_body_back(X, bests, reward, turn):
 def test_a_mix_reads_its_own_body_back(X, weight, snapshot, leader, others):
     sent = Mix("x", 3, X, (weight, 1.0 - weight), snapshot, leader, others)
     assert wire.read_mix("x", 3, read(wire.MIXED, written(wire.mix_body(sent)), is_exact=True)) == sent
+
+
+@given(st.integers(0, MOST_STATES), st.lists(POINT, max_size=3))
+def test_news_are_read_as_they_were_written(state, others):
+    news = News("x", state, others)
+    assert wire.read_news("x", read(wire.NEWS, written(wire.news_body(news)))) == news
 
 
 @given(st.integers(0, MOST_TURNS), st.lists(st.sampled_from("xyz"), unique=True), st.none() | st.floats(0.0, 2e9))
@@ -180,6 +190,7 @@ WRONG_NAMES = ["", 3, True, [], {}, "x" * (wire.LONGEST_NAME + 1)]
 UNPRINTABLE = ["\x1b[2J", "a\nb", "\u202e", "\ud800"]
 WRONG_NUMBERS = ["1", True, [], {}, 10**400, -(10**400)]
 WRONG_TURNS = [None, "0", True, [], -1, 0.5, MOST_TURNS + 1]
+WRONG_STATES = [*WRONG_TURNS[:-1], MOST_STATES + 1]
 WRONG = {
     ("proposal", "X"): [*WRONG_POINTS, [[0.5]] * (wire.MOST_DESIGNS + 1)],
     ("proposal", "bests"): [*WRONG_POINTS[1:], [[0.5]] * (wire.MOST_DESIGNS + 1)],
@@ -190,10 +201,12 @@ WRONG = {
     ("invitation", "site"): WRONG_NAMES,
     ("mix", "X"): WRONG_POINTS,
     ("mix", "weights"): [None, 1.0, "1", {}, [], [True], ["1"], [-0.1], [1.1], [[1.0]]],
-    ("mix", "snapshot"): WRONG_TURNS,
+    ("mix", "snapshot"): WRONG_STATES,
     ("mix", "leader"): WRONG_NAMES,
     ("mix", "others"): [point for point in WRONG_POINTS if point != []] + [[[0.5]] * LONG],
-    ("standing", "round"): WRONG_TURNS,
+    ("news", "snapshot"): WRONG_STATES,
+    ("news", "others"): [point for point in WRONG_POINTS if point != []] + [[[0.5]] * LONG],
+    ("standing", "round"): WRONG_STATES,
     ("standing", "missing"): [None, "xy", {}, 3, [None], [""], ["x" * (wire.LONGEST_NAME + 1)]],
     ("standing", "closes_at"): ["soon", True, [], -1, 1e300],
     ("membership", "agreement"): [None, [], "text", 3],

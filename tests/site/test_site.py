@@ -57,7 +57,7 @@ def test_initial_trials_come_first_and_are_not_shared():
     x, _ = make()
     finish_initial(x)
     assert [trial.decision for trial in x.trials] == [Decision.INITIAL] * 4
-    assert x.network.store.proposals(0) == {}
+    assert x.network.store.entries(0) == {}
     assert len({tuple(trial.x) for trial in x.trials}) == 4
 
 

@@ -238,7 +238,7 @@ def test_the_reward_of_a_note_is_what_a_rule_compares():
     sites[1].mind.policy = replace(sites[1].policy, strategy=as_strategy(plan(reward=5.0)))
     for site in sites:
         site.propose()
-    rewards = sites[0].network.store.proposals(0)
+    rewards = {name: entry.proposal for name, entry in sites[0].network.store.entries(0).items()}
     assert rewards["x"].reward == pytest.approx(0.1) and rewards["y"].reward == 5.0
     assert sites[0].ask().answer.leader == sites[1].ask().answer.leader == "y"
 

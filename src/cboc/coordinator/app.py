@@ -143,6 +143,10 @@ def _sites(transactions: Transactions, tokens: Tokens) -> APIRouter:
         except Waiting as waiting:
             return JSONResponse(wire.standing_body(waiting.standing), 202, {"Retry-After": str(PATIENCE)})
 
+    @router.get(wire.HEAR.path, **_documented(wire.HEAR))
+    def news(known: Who) -> Response:
+        return JSONResponse(wire.news_body(transactions.news(*known)))
+
     @router.post(wire.LEAVE.path, **_documented(wire.LEAVE))
     def leave(known: Who) -> Response:
         transactions.leave(*known)

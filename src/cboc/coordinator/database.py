@@ -49,7 +49,8 @@ studies = Table(
     metadata,
     Column("study", String(LONGEST), primary_key=True),
     Column("agreement", Text, nullable=False),  # Study.agreement, canonical JSON
-    Column("rounds_closed", Integer, nullable=False),  # the round of this number is open
+    Column("closed", Integer, nullable=False),  # states; the one of this number is open
+    Column("departures", Integer, nullable=False, server_default="0"),  # sites that have left
     Column("opened_at", Float),  # when the first proposal of the open round arrived, if it has a deadline
 )
 sites = Table(
@@ -76,13 +77,15 @@ proposals = Table(
     Column("study", String(LONGEST), primary_key=True),
     Column("site", String(LONGEST), primary_key=True),
     Column("turn", Integer, primary_key=True),  # the site's own count
-    Column("round", Integer, nullable=False),  # the group's round that the turn is in
+    Column("state", Integer, nullable=False),  # the group's round that the turn is in; at the free pace, its arrival
     Column("designs", Integer, nullable=False),  # q, rows of X
     Column("X", LargeBinary, nullable=False),
     Column("bests", LargeBinary, nullable=False),
     Column("reward", Float),
+    Column("earlier", Integer, nullable=False, server_default="0"),  # experiments that the site had proposed before
+    Column("arrived_at", Float),
     ForeignKeyConstraint(["study", "site"], ["sites.study", "sites.site"]),
-    Index("ix_proposals_round", "study", "round"),
+    Index("ix_proposals_state", "study", "state"),
 )
 people = Table(
     "people",

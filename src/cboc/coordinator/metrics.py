@@ -56,10 +56,12 @@ class Holdings(Collector):
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
         with transaction(self._engine, is_reading=True) as connection:
-            many, closed = connection.execute(select(func.count(), func.sum(studies.c.rounds_closed))).one()
+            many, closed = connection.execute(select(func.count(), func.sum(studies.c.closed))).one()
             joined = connection.execute(select(func.count()).where(sites.c.token.is_not(None))).scalar_one()
         yield GaugeMetricFamily("cboc_studies", "Studies.", value=many)
-        yield GaugeMetricFamily("cboc_rounds_closed", "Rounds closed, of all studies.", value=closed or 0)
+        yield GaugeMetricFamily(
+            "cboc_rounds_closed", "Rounds closed, or proposals at the free pace.", value=closed or 0
+        )
         yield GaugeMetricFamily("cboc_sites_joined", "Sites with a token.", value=joined)
 
     def describe(self) -> list[GaugeMetricFamily]:

@@ -8,7 +8,7 @@ The SQL statements are built once, at import: building one costs as much as runn
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,41 +21,54 @@ from cboc.exchange.messages import Point, Proposal
 from cboc.exchange.store import Closure, Entry
 
 IS_STUDY = studies.c.study == bindparam("of")
-STANDING = select(studies.c.rounds_closed, studies.c.opened_at).where(IS_STUDY)
+STANDING = select(studies.c.closed, studies.c.opened_at, studies.c.departures).where(IS_STUDY)
 LOCKED = STANDING.with_for_update()
 AGREEMENT = select(studies.c.agreement).where(IS_STUDY)
 OPEN = update(studies).where(IS_STUDY).values(opened_at=bindparam("at"))
-CLOSE = update(studies).where(IS_STUDY).values(rounds_closed=bindparam("closed"), opened_at=None)
+CLOSE = update(studies).where(IS_STUDY).values(closed=bindparam("number"), opened_at=None)
 LEFT = select(sites.c.site).where(sites.c.study == bindparam("of"), sites.c.has_left)
 LEAVE = update(sites).where(sites.c.study == bindparam("of"), sites.c.site == bindparam("who")).values(has_left=True)
-IN_ROUND = (proposals.c.study == bindparam("of")) & (proposals.c.round == bindparam("at"))
+MANY_LEFT = select(func.count()).where(sites.c.study == bindparam("of"), sites.c.has_left).scalar_subquery()
+COUNT_LEFT = update(studies).where(IS_STUDY).values(departures=MANY_LEFT)
+IN_STATE = (proposals.c.study == bindparam("of")) & (proposals.c.state == bindparam("at"))
 OF_SITE = (proposals.c.study == bindparam("of")) & (proposals.c.site == bindparam("who"))
-ALL = select(proposals).where(IN_ROUND)
-COUNT = select(func.count()).select_from(proposals).where(IN_ROUND)
+ALL = select(proposals).where(IN_STATE)
+COUNT = select(func.count()).select_from(proposals).where(IN_STATE)
 LAST = select(proposals).where(OF_SITE).order_by(proposals.c.turn.desc()).limit(1).subquery()
 LAST_AND_COUNT = select(LAST, COUNT.scalar_subquery().label("many")).select_from(studies.outerjoin(LAST, true()))
 LAST_AND_COUNT = LAST_AND_COUNT.where(IS_STUDY)
 ONE = select(proposals).where(OF_SITE & (proposals.c.turn == bindparam("turn")))
+UNTIL = proposals.alias()
+LAST_TURN = (  # of a site, up to a state: found from the end of its turns
+    select(UNTIL.c.turn)
+    .where(UNTIL.c.study == sites.c.study, UNTIL.c.site == sites.c.site, UNTIL.c.state <= bindparam("at"))
+    .order_by(UNTIL.c.turn.desc())
+    .limit(1)
+    .scalar_subquery()
+)
+IS_LAST = (proposals.c.study == sites.c.study) & (proposals.c.site == sites.c.site) & (proposals.c.turn == LAST_TURN)
+LATEST_OF_ALL = select(proposals).select_from(sites.join(proposals, IS_LAST)).where(sites.c.study == bindparam("of"))
+STATES = select(proposals.c.state).where(OF_SITE & (proposals.c.state <= bindparam("at"))).order_by(proposals.c.turn)
 ADD = insert(proposals)
 
 
-class Proposals(Mapping[str, Proposal]):
-    """The proposals of one round. It reads only what is asked for: their number, or all of them."""
+class Entries(Mapping[str, Entry]):
+    """The entries of one state. It reads only what is asked for: their number, or all of them."""
 
-    def __init__(self, connection: Connection, study: str, round: int) -> None:
-        self._connection, self._place = connection, {"of": study, "at": round}
+    def __init__(self, connection: Connection, study: str, state: int) -> None:
+        self._connection, self._place = connection, {"of": study, "at": state}
         self._many: int | None = None
-        self._all: dict[str, Proposal] | None = None
+        self._all: dict[str, Entry] | None = None
 
     def count(self, many: int) -> None:
-        """Set the number of proposals, known from another query."""
+        """Set the number of entries, known from another query."""
         self._many = many
 
     def add(self) -> None:
-        """Note that one more proposal has been inserted."""
+        """Note that one more entry has been inserted."""
         self._many, self._all = None if self._many is None else self._many + 1, None
 
-    def __getitem__(self, site: str) -> Proposal:
+    def __getitem__(self, site: str) -> Entry:
         return self._read()[site]
 
     def __len__(self) -> int:
@@ -66,9 +79,9 @@ class Proposals(Mapping[str, Proposal]):
     def __iter__(self) -> Iterator[str]:
         return iter(self._read())
 
-    def _read(self) -> dict[str, Proposal]:
+    def _read(self) -> dict[str, Entry]:
         if self._all is None:
-            self._all = {row.site: _proposal(row) for row in self._connection.execute(ALL, self._place)}
+            self._all = {row.site: _entry(row) for row in self._connection.execute(ALL, self._place)}
             self._many = len(self._all)
         return self._all
 
@@ -81,10 +94,10 @@ class SqlStore:
         row = self._execute(STANDING if is_reading else LOCKED).one_or_none()
         if row is None:
             raise CbocError(f"there is no study '{study}' here.")
-        self.closed: int = row.rounds_closed
+        self.closed: int = row.closed
         self.opened_at: float | None = row.opened_at
-        self.left = frozenset(self._execute(LEFT).scalars())  # after the lock: otherwise it could be out of date
-        self._read: dict[int, Proposals] = {}
+        self.departures: int = row.departures
+        self._read: dict[int, Entries] = {}
 
     def _execute(self, statement: Executable, **values: Any) -> CursorResult[Any]:
         return self._connection.execute(statement, {"of": self._study, **values})
@@ -101,52 +114,63 @@ class SqlStore:
             "study": self._study,
             "site": proposal.site,
             "turn": proposal.turn,
-            "round": entry.round,
+            "state": entry.state,
             "designs": len(proposal.X),
             "X": to_bytes(proposal.X),
             "bests": to_bytes(proposal.bests),
             "reward": proposal.reward,
+            "earlier": entry.before,
+            "arrived_at": entry.at,
         }
         self._connection.execute(ADD, row)
-        self._proposals(entry.round).add()
+        self._entries(entry.state).add()
         if opened_at is not None:
             self.opened_at = opened_at
             self._execute(OPEN, at=opened_at)
 
-    def proposals(self, round: int) -> Mapping[str, Proposal]:
-        return self._proposals(round)
+    def entries(self, state: int) -> Mapping[str, Entry]:
+        return self._entries(state)
 
-    def _proposals(self, round: int) -> Proposals:
-        if round not in self._read:
-            self._read[round] = Proposals(self._connection, self._study, round)
-        return self._read[round]
+    def _entries(self, state: int) -> Entries:
+        if state not in self._read:
+            self._read[state] = Entries(self._connection, self._study, state)
+        return self._read[state]
+
+    def latest_of_all(self, state: int) -> Mapping[str, Entry]:
+        return {row.site: _entry(row) for row in self._execute(LATEST_OF_ALL, at=state)}
 
     def latest(self, site: str) -> Entry | None:
-        """Return the last proposal of a site; the query also counts those of the open round."""
+        """Return the last entry of a site; the query also counts those of the open state."""
         row = self._execute(LAST_AND_COUNT, who=site, at=self.closed).one()
-        self._proposals(self.closed).count(row.many)
+        self._entries(self.closed).count(row.many)
         return None if row.site is None else _entry(row)
 
     def find(self, site: str, turn: int) -> Entry | None:
         row = self._execute(ONE, who=site, turn=turn).one_or_none()
         return None if row is None else _entry(row)
 
+    def states(self, site: str, last: int) -> Sequence[int]:
+        return self._execute(STATES, who=site, at=last).scalars().all()
+
     def close(self, closure: Closure) -> None:
-        self.closed, self.opened_at = closure.round + 1, None
-        self._execute(CLOSE, closed=self.closed)
+        self.closed, self.opened_at = closure.state + 1, None
+        self._execute(CLOSE, number=self.closed)
 
     def leave(self, site: str) -> None:
         self._execute(LEAVE, who=site)
-        self.left |= {site}
+        self._execute(COUNT_LEFT)
+        self.departures = len(self.left)
+
+    @property
+    def left(self) -> frozenset[str]:
+        """The sites that have left, read after the lock: otherwise they could be out of date."""
+        return frozenset(self._execute(LEFT).scalars())
 
 
 def _entry(row: Row[Any]) -> Entry:
-    return Entry(row.round, _proposal(row))
-
-
-def _proposal(row: Row[Any]) -> Proposal:
     dimension = len(row.X) // 8 // row.designs
-    return Proposal(row.site, row.turn, from_bytes(row.X, dimension), from_bytes(row.bests, dimension), row.reward)
+    X, bests = from_bytes(row.X, dimension), from_bytes(row.bests, dimension)
+    return Entry(row.state, Proposal(row.site, row.turn, X, bests, row.reward), row.earlier, row.arrived_at)
 
 
 def to_bytes(designs: tuple[Point, ...]) -> bytes:

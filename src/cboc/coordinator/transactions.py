@@ -20,7 +20,7 @@ from cboc.coordinator.database import LONGEST, sites, studies, transaction
 from cboc.coordinator.store import SqlStore
 from cboc.errors import CbocError
 from cboc.exchange.ledger import Ledger, Past
-from cboc.exchange.messages import Mix, Proposal
+from cboc.exchange.messages import Mix, News, Proposal
 from cboc.exchange.network import Standing
 from cboc.exchange.study import Study
 
@@ -37,7 +37,7 @@ class Transactions:
     def create(self, study: Study) -> None:
         """Add a new study under its name."""
         _check(study)
-        row = {"study": study.name, "agreement": study.canonical, "rounds_closed": 0}
+        row = {"study": study.name, "agreement": study.canonical, "closed": 0, "departures": 0}
         members = [{"study": study.name, "site": site, "has_left": False} for site in study.sites]
         try:
             with transaction(self._engine) as connection:
@@ -63,6 +63,10 @@ class Transactions:
     def mix(self, study: str, site: str, turn: int) -> Mix:
         """Return the answer to a proposal."""
         return self._asked(study, lambda ledger: ledger.mix(site, turn))
+
+    def news(self, study: str, site: str) -> News:
+        """Return what the others of a site have found."""
+        return self._asked(study, lambda ledger: ledger.news(site))
 
     def standing(self, study: str) -> Standing:
         """Return where a study stands."""

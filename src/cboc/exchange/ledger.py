@@ -1,15 +1,16 @@
 """The sans-I/O core of an exchange: who is in, whether the round is closed, which W, whose design.
 
-Simulation, coordinator and peers wrap this one implementation. It knows designs and rewards, never an outcome. A
-round closes when every expected site has proposed, or when its deadline has passed and the quorum is in. A closed
-round is frozen, and a later proposal belongs to the next one.
+Simulation, coordinator and peers wrap this one implementation. It knows designs and rewards, never an outcome. In
+rounds, a round closes when every expected site has proposed, or when its deadline has passed and the quorum is in. At
+the free pace every arrival is a state of its own, closed at once. What is closed is frozen; a later proposal belongs to
+a later state.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,7 +18,7 @@ from cboc.arrays import Array
 from cboc.consensus.matrix import WEIGHT_ONE, Whole, mix, rebalance, whole_weights
 from cboc.consensus.rules import Snapshot
 from cboc.errors import CbocError
-from cboc.exchange.messages import MOST_OTHERS, Mix, Point, Proposal
+from cboc.exchange.messages import MOST_OTHERS, Mix, News, Point, Proposal
 from cboc.exchange.network import Conflict, NotSubmitted, Standing, Waiting
 from cboc.exchange.store import Closure, Entry, MemoryStore, Store
 from cboc.exchange.study import Study
@@ -25,10 +26,10 @@ from cboc.exchange.study import Study
 
 @dataclass(frozen=True)
 class Mixture:
-    """The proposals of a closed round, and the weights that mix them."""
+    """The entries that a closed state is answered from, and the weights that mix them."""
 
-    round: int
-    present: Mapping[str, Proposal]
+    state: int
+    present: Mapping[str, Entry]
     X: Array  # (q, K, D), 0 where a site is absent
     weights: Whole  # (K, K)
     leader: str | None
@@ -38,8 +39,8 @@ class Mixture:
 class Roster:
     """The sites expected in a round, in the order of the study; valid until another site leaves."""
 
-    round: int
-    left: frozenset[str]
+    state: int
+    departures: int
     expected: dict[str, None]
 
 
@@ -47,13 +48,13 @@ class Roster:
 class Past:
     """Results that never change, cached where every message makes a new ledger."""
 
-    rewards: Array  # (rounds closed, K), NaN where a site was absent, 0 where the rule does not ask for rewards
-    mixture: Mixture | None = None  # of the round requested last
+    rewards: dict[int, Array] = field(default_factory=dict)  # by state: (K,), NaN where a site is absent
+    mixture: Mixture | None = None  # of the state requested last
     roster: Roster | None = None  # of the round that was open then
 
 
 class Ledger:
-    """The rounds of one study, and the `Network` for sites in the same process.
+    """The record of one study, and the `Network` for sites in the same process.
 
     `clock` returns the time in seconds since 1970; `past` is what another ledger of the same study knew.
     """
@@ -66,22 +67,24 @@ class Ledger:
         past: Past | None = None,
     ) -> None:
         self.study, self.store, self.clock = study, MemoryStore() if store is None else store, clock
-        self.past = Past(np.empty((0, len(study.sites)))) if past is None else past
+        self.past = Past() if past is None else past
 
     # ------------------------------------------------------------------------------------------- where it stands
 
     @property
     def round(self) -> int:
-        """The round that is open."""
+        """The round that is open; at the free pace, the number of arrivals so far."""
         return self.store.closed
 
     def expected(self) -> list[str]:
-        """The sites that may propose in the open round: not gone, and with budget left."""
+        """The sites that may still propose: not gone, and with budget left."""
         return list(self._roster())
 
     def missing(self) -> list[str]:
-        """The sites that the open round is waiting for."""
-        present = set(self.store.proposals(self.round))
+        """The sites that the open round is waiting for; at the free pace nobody is waited for."""
+        if not self.study.pace.waits:
+            return []
+        present = set(self.store.entries(self.round))
         return [site for site in self.expected() if site not in present]
 
     def standing(self) -> Standing:
@@ -99,33 +102,40 @@ class Ledger:
     def is_due(self) -> bool:
         """Whether the open round's deadline has passed with the quorum in."""
         is_late = self.closes_at is not None and self.clock() >= self.closes_at
-        return is_late and len(self.store.proposals(self.round)) >= self.study.quorum
+        return is_late and len(self.store.entries(self.round)) >= self.study.quorum
 
     def _roster(self) -> dict[str, None]:
-        """The sites expected in the open round, as an ordered set."""
-        known, round, left = self.past.roster, self.round, self.store.left
-        if known is None or (known.round, known.left) != (round, left):
-            able = zip(self.study.sites, _attended(self._rewards()) < self.study.all_budgets, strict=True)
-            known = Roster(round, left, {site: None for site, is_able in able if is_able and site not in left})
+        """The sites that may still propose, as an ordered set."""
+        known, state, departures = self.past.roster, self.round, self.store.departures
+        if known is None or (known.state, known.departures) != (state, departures):
+            latest, left = self.store.latest_of_all(state - 1), self.store.left
+            able = [site for site in self.study.sites if site not in left and self._rest(site, latest.get(site)) > 0]
+            known = Roster(state, departures, dict.fromkeys(able))
             self.past = replace(self.past, roster=known)
         return known.expected
+
+    def _rest(self, site: str, latest: Entry | None) -> int:
+        """The number of experiments that a site may still propose."""
+        return self.study.budget(site) - (0 if latest is None else latest.after)
 
     # --------------------------------------------------------------------------------------------- what comes in
 
     def submit(self, proposal: Proposal) -> None:
-        """Accept a proposal; the last expected one closes the round."""
+        """Accept a proposal; in rounds, the last expected one closes the round."""
         self.study.check_proposal(proposal)
         self.close_if_due()
         site, latest = proposal.site, self.store.latest(proposal.site)
         if latest is not None and proposal.turn <= latest.proposal.turn:
             self._check_same(proposal, latest)
             return
-        if latest is not None and latest.round == self.round:
+        if latest is not None and latest.state == self.round:
             raise Waiting(self.standing(), f"round {self.round} is open, and '{site}' has proposed for it already.")
-        if site not in self._roster():
+        if self._rest(site, latest) < len(proposal.X) or (self.store.departures and site in self.store.left):
             raise CbocError(f"site '{site}' has left or has used its budget of {self.study.budget(site)} experiments.")
-        is_timed = self.study.deadline is not None and self.store.opened_at is None
-        self.store.add(Entry(self.round, proposal), self.clock() if is_timed else None)
+        now = self.clock()
+        is_first = self.study.deadline is not None and self.store.opened_at is None
+        entry = Entry(self.round, proposal, 0 if latest is None else latest.after, now)
+        self.store.add(entry, now if is_first else None)
         self._close_if_complete()
 
     def _check_same(self, proposal: Proposal, latest: Entry) -> None:
@@ -150,7 +160,8 @@ class Ledger:
         self._close_if_complete()
 
     def _close_if_complete(self) -> None:
-        if self.study.pace.is_complete(self._roster().keys(), self.store.proposals(self.round)):
+        pace = self.study.pace
+        if pace.is_complete(self._roster().keys() if pace.waits else set(), self.store.entries(self.round).keys()):
             self._close()
 
     def close_if_due(self) -> None:
@@ -160,112 +171,118 @@ class Ledger:
 
     def close(self) -> None:
         """Close the open round early, with the sites that are in."""
-        present = len(self.store.proposals(self.round))
+        present = len(self.store.entries(self.round))
         if present < self.study.quorum:
             raise CbocError(f"round {self.round} needs {self.study.quorum} sites to close; {present} are in.")
         self._close()
 
     def _close(self) -> None:
-        self.store.close(Closure(self.round, tuple(self.store.proposals(self.round))))
+        self.store.close(Closure(self.round, tuple(self.store.entries(self.round))))
 
     # --------------------------------------------------------------------------------------------- what comes out
+
+    def news(self, site: str) -> News:
+        """The best designs of a site's neighbours, as of the last closed state."""
+        k = self.study.index(site)
+        self.close_if_due()
+        state = self.round - 1
+        entries = self.study.pace.entries(self.store, state) if state >= 0 and self.study.shares_best else {}
+        return News(site, max(state, 0), self._others(k, entries, state))
 
     def mix(self, site: str, turn: int) -> Mix:
         """The mix for one turn of a site: where the consensus puts it."""
         k = self.study.index(site)
         self.close_if_due()
-        round = self._round_of(site, turn)
-        if round >= self.round:
+        entry = self._entry(site, turn)
+        if entry.state >= self.round:
             raise Waiting(self.standing())
-        mixture = self._mixture(round)
+        mixture = self._mixture(entry)
         weights = mixture.weights[k]
-        mixed = [mix(weights, X) for X in mixture.X[: len(mixture.present[site].X)]]
+        mixed = [mix(weights, X) for X in mixture.X[: len(entry.proposal.X)]]
         return Mix(
             site,
             turn,
             tuple(tuple(x.tolist()) for x in mixed),
             tuple((weights / WEIGHT_ONE).tolist()),
-            round,
+            entry.state,
             mixture.leader,
-            self._others(k, mixture),
+            self._others(k, mixture.present, entry.state),
         )
 
-    def _round_of(self, site: str, turn: int) -> int:
-        """The round that a site's proposal is in; those of the last mixture are known."""
-        known = self.past.mixture
-        if known is not None and site in known.present and known.present[site].turn == turn:
-            return known.round
+    def _entry(self, site: str, turn: int) -> Entry:
+        """The entry of a site's proposal; those of the last mixture are known."""
+        known = None if self.past.mixture is None else self.past.mixture.present.get(site)
+        if known is not None and known.proposal.turn == turn:
+            return known
         entry = self.store.find(site, turn)
         if entry is None:
             raise NotSubmitted(f"site '{site}' has not proposed for turn {turn}.")
-        return entry.round
+        return entry
 
-    def matrix(self, round: int) -> Array:
-        """W of a closed round, rebalanced for the graph and for absent sites."""
-        return self._matrix(self.snapshot(round))
+    def matrix(self, state: int) -> Array:
+        """W of a closed state, rebalanced for the graph and for absent sites."""
+        return self._matrix(self.snapshot(state))
 
-    def snapshot(self, round: int) -> Snapshot:
-        """What every site knows about a closed round."""
-        present, rewards = self._present(round), self._rewards()
-        bests = {site: proposal.bests[0] for site, proposal in present.items() if proposal.bests}
+    def snapshot(self, state: int) -> Snapshot:
+        """What every site knows about a closed state."""
+        return self._snapshot(next(iter(self.store.entries(state).values())))
+
+    def _snapshot(self, entry: Entry) -> Snapshot:
+        """What a site knows when its proposal is mixed."""
+        pace, state = self.study.pace, entry.state
+        present = pace.entries(self.store, state)
+        past = pace.past(self.store, entry) if pace.waits or self.study.needs_rewards else (state,)
+        turns = np.array([present[site].before if site in present else 0 for site in self.study.sites])
+        bests = {site: entry.proposal.bests[0] for site, entry in present.items() if entry.proposal.bests}
         return Snapshot(
-            rewards[: round + 1],
-            _attended(rewards[:round]),
+            np.array([self._rewards(earlier) for earlier in past]),
+            turns,
             self.study.all_budgets,
-            self._stacked({site: proposal.X[0] for site, proposal in present.items()}),
+            self._designs(present),
             self._stacked(bests),
-            lambda earlier: self._stacked({site: p.X[0] for site, p in self._present(earlier).items()}),
+            lambda earlier: self._designs(pace.entries(self.store, past[earlier])),
         )
-
-    def _present(self, round: int) -> Mapping[str, Proposal]:
-        return self.study.pace.proposals(self.store, round)
 
     def _matrix(self, snapshot: Snapshot) -> Array:
         links = self.study.links & np.outer(snapshot.present, snapshot.present)
         return rebalance(self.study.matrix(snapshot), links)
 
-    def _mixture(self, round: int) -> Mixture:
-        """The mixture of a closed round, computed once for all its sites."""
+    def _mixture(self, entry: Entry) -> Mixture:
+        """The mixture of a closed state, computed once for all its sites."""
         known = self.past.mixture
-        if known is None or known.round != round:
-            snapshot = self.snapshot(round)
+        if known is None or known.state != entry.state:
+            snapshot = self._snapshot(entry)
             weights, leader = whole_weights(self._matrix(snapshot)), self.study.leader(snapshot)
-            present = dict(self._present(round))
-            most = max(len(proposal.X) for proposal in present.values())
-            X = np.array([self._row(present, row) for row in range(most)])
-            known = Mixture(round, present, X, weights, leader)
+            present = dict(self.study.pace.entries(self.store, entry.state))
+            most = max(len(other.proposal.X) for other in present.values())
+            X = np.array([np.nan_to_num(self._designs(present, row)) for row in range(most)])
+            known = Mixture(entry.state, present, X, weights, leader)
             self.past = replace(self.past, mixture=known)
         return known
 
-    def _others(self, k: int, mixture: Mixture) -> tuple[Point, ...]:
+    def _others(self, k: int, present: Mapping[str, Entry], state: int) -> tuple[Point, ...]:
         """The best designs of site k's neighbours, in the order of the study; if too many, a rotating selection."""
         if not self.study.shares_best:
             return ()
         heard = np.flatnonzero(self.study.links[k])
         heard = heard[heard != k]
         step = max(1, -(-len(heard) // MOST_OTHERS))
-        names = [self.study.sites[j] for j in heard[mixture.round % step :: step].tolist()]
-        return tuple(best for name in names if name in mixture.present for best in mixture.present[name].bests)
+        names = [self.study.sites[j] for j in heard[state % step :: step].tolist()]
+        return tuple(best for name in names if name in present for best in present[name].proposal.bests)
 
-    def _row(self, present: Mapping[str, Proposal], row: int) -> Array:
-        """Design number `row` of every site (K, D), 0 if absent; a site with fewer designs starts over."""
-        X = self._stacked({site: proposal.X[row % len(proposal.X)] for site, proposal in present.items()})
-        return np.nan_to_num(X)
+    def _designs(self, present: Mapping[str, Entry], row: int = 0) -> Array:
+        """Design number `row` of every site, (K, D), NaN if absent; a site with fewer designs starts over."""
+        return self._stacked({site: e.proposal.X[row % len(e.proposal.X)] for site, e in present.items()})
 
     def _stacked(self, designs: Mapping[str, Point]) -> Array:
         """Designs stacked as (K, D) in the order of the study, NaN where a site has none."""
         nothing = [np.nan] * self.study.space.dimension
         return np.array([designs.get(site, nothing) for site in self.study.sites])
 
-    def _rewards(self) -> Array:
-        """S of the closed rounds, as in `Past`."""
-        for round in range(len(self.past.rewards), self.round):
-            rewards = {site: proposal.reward or 0.0 for site, proposal in self._present(round).items()}
-            row = [rewards.get(site, np.nan) for site in self.study.sites]
-            self.past = replace(self.past, rewards=np.vstack([self.past.rewards, row]))
-        return self.past.rewards[: self.round]  # the ledger that kept the past may have seen more rounds
-
-
-def _attended(rewards: Array) -> Array:
-    """The number of these rounds in which each site was present, (K,)."""
-    return (~np.isnan(rewards)).sum(axis=0)
+    def _rewards(self, state: int) -> Array:
+        """S of a closed state, as in `Past`; 0 where the rule does not ask for rewards."""
+        if state not in self.past.rewards:
+            present = self.study.pace.entries(self.store, state)
+            rewards = {site: entry.proposal.reward or 0.0 for site, entry in present.items()}
+            self.past.rewards[state] = np.array([rewards.get(site, np.nan) for site in self.study.sites])
+        return self.past.rewards[state]

@@ -18,6 +18,7 @@ from cboc.errors import CbocError
 Point = tuple[float, ...]  # a design in the unit cube
 MOST_OTHERS = 32  # best designs sent to a site: more of them would add nothing
 MOST_TURNS = 1_000_000  # one a minute for two years
+MOST_STATES = 1_000_000_000  # arrivals of all sites of a study
 TOLERANCE = 1e-6  # for the sum of weights
 
 
@@ -55,6 +56,23 @@ class Proposal:
 
 
 @dataclass(frozen=True)
+class News:
+    """What a site hears before it thinks: the best designs of the others, if the study shares them."""
+
+    site: str
+    snapshot: int  # the number of the state it was made from
+    others: tuple[Point, ...] = ()  # in the order of the study
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "others", tuple(map(tuple, _in_cube(self.site, "others", self.others))))
+        _check_state(self.site, self.snapshot)
+        if len({len(point) for point in self.others}) > 1 or len(self.others) > MOST_OTHERS:
+            raise CbocError(
+                f"news hold at most {MOST_OTHERS} designs of as many coordinates each; site '{self.site}' got others."
+            )
+
+
+@dataclass(frozen=True)
 class Mix:
     """The answer to a proposal: the design x_k_new(t) where the consensus puts this site, and why."""
 
@@ -62,7 +80,7 @@ class Mix:
     turn: int
     X: tuple[Point, ...]  # (q, D)
     weights: tuple[float, ...]  # the site's row of W, in the order of study.sites
-    snapshot: int  # the number of the state it was made from: the round
+    snapshot: int  # the number of the state it was made from
     leader: str | None = None
     others: tuple[Point, ...] = ()  # the best designs of the others, in the order of the study, if shared
 
@@ -70,6 +88,7 @@ class Mix:
         for name, points in (("X", self.X), ("others", self.others)):
             object.__setattr__(self, name, tuple(map(tuple, _in_cube(self.site, name, points))))
         _check_turn(self.site, self.turn)
+        _check_state(self.site, self.snapshot)
         if not self.X or len({len(point) for point in (*self.X, *self.others)}) != 1:
             raise CbocError(
                 f"all designs of a mix have the same number of coordinates; those for '{self.site}' do not."
@@ -101,6 +120,11 @@ def _in_cube(site: str, name: str, points: Iterable[Iterable[float]]) -> list[li
                     "Did you forget space.to_unit?"
                 )
     return found
+
+
+def _check_state(site: str, state: object) -> None:
+    if type(state) is not int or not 0 <= state <= MOST_STATES:
+        raise CbocError(f"a state is a whole number from 0 to {MOST_STATES:,}; site '{site}' was given {state!r}.")
 
 
 def _check_turn(site: str, turn: object) -> None:

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from cboc.errors import CbocError
-from cboc.exchange.messages import Mix, Proposal
+from cboc.exchange.messages import Mix, News, Proposal
 
 
 @dataclass(frozen=True)
 class Standing:
     """Where a study stands: the open round, the missing sites, the deadline."""
 
-    round: int  # the open round
+    round: int  # the open round; at the free pace, the number of arrivals so far
     missing: tuple[str, ...] = ()  # the sites it waits for
     closes_at: float | None = None  # when it may close without them, in seconds since 1970
 
@@ -29,6 +29,9 @@ class Network(Protocol):
 
     def mix(self, site: str, turn: int) -> Mix:
         """The answer to a proposal. Raises `Waiting` until it exists, `NotSubmitted` if the proposal is unknown."""
+
+    def news(self, site: str) -> News:
+        """What the others have found so far: their best designs, if the study shares them."""
 
     def standing(self) -> Standing:
         """Where the study stands."""

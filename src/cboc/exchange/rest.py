@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from cboc.errors import CbocError
 from cboc.exchange import wire
 from cboc.exchange.http import Answer, Client, shown, strange
-from cboc.exchange.messages import Mix, Proposal
+from cboc.exchange.messages import Mix, News, Proposal
 from cboc.exchange.network import Conflict, NotSubmitted, Standing, Waiting
 from cboc.exchange.study import Study
 from cboc.exchange.study_diff import differences
 
 OPEN, DONE, KNOWN = 202, 204, 200  # no mix yet; done, with an empty answer; here is the answer
 LONGEST_DIFFERENCES = 5000  # characters
+
+
+Message = TypeVar("Message", Mix, News)
 
 
 class Refused(CbocError):
@@ -52,8 +55,16 @@ class Rest:
         if answer.status != KNOWN:
             raise self._refusal(answer)
         said = answer.read(wire.MIXED)
+        return self._sensible(lambda: wire.read_mix(site, turn, said))
+
+    def news(self, site: str) -> News:
+        said = self._known(wire.HEAR)
+        return self._sensible(lambda: wire.read_news(site, said))
+
+    def _sensible(self, message: Callable[[], Message]) -> Message:
+        """A message of the coordinator; raises one sentence if no coordinator would send it."""
         try:
-            return wire.read_mix(site, turn, said)
+            return message()
         except CbocError as error:
             raise strange(self.client.url, str(error).rstrip(".")) from None
 

@@ -1,8 +1,9 @@
-"""Where a ledger keeps its facts: proposals, closed rounds, departures. Each is added once and never changes."""
+"""Where a ledger keeps its facts: proposals, closed states, departures. Each is added once and never changes."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -11,17 +12,24 @@ from cboc.exchange.messages import Proposal
 
 @dataclass(frozen=True)
 class Entry:
-    """A proposal, and the round it belongs to."""
+    """A proposal, and where it belongs in the record of a study."""
 
-    round: int
+    state: int  # the round it is in; at the free pace, its own number among all arrivals
     proposal: Proposal
+    before: int = 0  # experiments that the site had proposed earlier, t_k
+    at: float | None = None  # when it arrived, in seconds since 1970
+
+    @property
+    def after(self) -> int:
+        """Experiments that the site has proposed with this one."""
+        return self.before + len(self.proposal.X)
 
 
 @dataclass(frozen=True)
 class Closure:
-    """The closing of a round, with the sites in it."""
+    """The closing of a state, with the sites in it."""
 
-    round: int
+    state: int
     present: tuple[str, ...]
 
 
@@ -30,28 +38,38 @@ class Store(Protocol):
 
     @property
     def closed(self) -> int:
-        """The number of closed rounds, 0 .. closed - 1."""
+        """The number of closed states, 0 .. closed - 1."""
 
     @property
     def opened_at(self) -> float | None:
         """When the first proposal of the open round arrived, in seconds since 1970; None if there is none yet."""
 
     def add(self, entry: Entry, opened_at: float | None = None) -> None:
-        """Keep a proposal; `opened_at` is given with the first one of a round."""
+        """Keep a proposal; `opened_at` is given with the first one of a round that has a deadline."""
 
-    def proposals(self, round: int) -> Mapping[str, Proposal]:
-        """All proposals of a round, by site."""
+    def entries(self, state: int) -> Mapping[str, Entry]:
+        """All entries of a state, by site."""
+
+    def latest_of_all(self, state: int) -> Mapping[str, Entry]:
+        """The last entry of every site that has one, up to and including this state."""
 
     def latest(self, site: str) -> Entry | None:
-        """The last proposal of a site."""
+        """The last entry of a site."""
 
     def find(self, site: str, turn: int) -> Entry | None:
-        """The proposal of a site for one of its turns."""
+        """The entry of a site for one of its turns."""
+
+    def states(self, site: str, last: int) -> Sequence[int]:
+        """The states of a site's entries, in order, up to and including `last`."""
 
     def close(self, closure: Closure) -> None:
-        """Close the open round; the next one opens with its first proposal."""
+        """Close the open state; the next one opens with its first proposal."""
 
     def leave(self, site: str) -> None: ...
+
+    @property
+    def departures(self) -> int:
+        """The number of sites that have left: cheaper to read than who they are."""
 
     @property
     def left(self) -> frozenset[str]:
@@ -62,29 +80,48 @@ class MemoryStore:
     """A store that lasts as long as the process."""
 
     def __init__(self) -> None:
-        self._rounds: list[dict[str, Proposal]] = [{}]
-        self._entries: dict[str, dict[int, Entry]] = {}
+        self._states: list[dict[str, Entry]] = [{}]
+        self._turns: dict[str, dict[int, Entry]] = {}
+        self._record: dict[str, list[Entry]] = {}  # in the order of arrival
         self.closed = 0
         self.opened_at: float | None = None
         self.left: frozenset[str] = frozenset()
 
     def add(self, entry: Entry, opened_at: float | None = None) -> None:
-        self._rounds[entry.round][entry.proposal.site] = entry.proposal
-        self._entries.setdefault(entry.proposal.site, {})[entry.proposal.turn] = entry
+        site = entry.proposal.site
+        self._states[entry.state][site] = entry
+        self._turns.setdefault(site, {})[entry.proposal.turn] = entry
+        self._record.setdefault(site, []).append(entry)
         self.opened_at = self.opened_at if opened_at is None else opened_at
 
-    def proposals(self, round: int) -> Mapping[str, Proposal]:
-        return self._rounds[round] if round < len(self._rounds) else {}
+    def entries(self, state: int) -> Mapping[str, Entry]:
+        return self._states[state] if state < len(self._states) else {}
+
+    def latest_of_all(self, state: int) -> Mapping[str, Entry]:
+        found = ((site, bisect_right(entries, state, key=_state)) for site, entries in self._record.items())
+        return {site: self._record[site][count - 1] for site, count in found if count}
 
     def latest(self, site: str) -> Entry | None:
-        return next(reversed(self._entries.get(site, {}).values()), None)
+        entries = self._record.get(site)
+        return entries[-1] if entries else None
 
     def find(self, site: str, turn: int) -> Entry | None:
-        return self._entries.get(site, {}).get(turn)
+        return self._turns.get(site, {}).get(turn)
+
+    def states(self, site: str, last: int) -> Sequence[int]:
+        return [entry.state for entry in self._record.get(site, ()) if entry.state <= last]
 
     def close(self, closure: Closure) -> None:
-        self.closed, self.opened_at = closure.round + 1, None
-        self._rounds.append({})
+        self.closed, self.opened_at = closure.state + 1, None
+        self._states.append({})
 
     def leave(self, site: str) -> None:
         self.left |= {site}
+
+    @property
+    def departures(self) -> int:
+        return len(self.left)
+
+
+def _state(entry: Entry) -> int:
+    return entry.state

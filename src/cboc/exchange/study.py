@@ -18,7 +18,7 @@ from cboc.consensus.rules import Snapshot, as_rule
 from cboc.errors import CbocError, did_you_mean
 from cboc.exchange.identity import identify
 from cboc.exchange.messages import MOST_TURNS, Mix, Proposal
-from cboc.exchange.rounds import pace_of
+from cboc.exchange.pace import pace_of
 from cboc.space.space import Space
 
 COLUMNS = ("site", "trial", "turn", "round", "status", "decision", "y", "sem", "leader", "explanation", "seed")
@@ -108,6 +108,11 @@ class Study:
             raise CbocError(f"a deadline is above 0 and at most {LONGEST_DEADLINE:.0f} seconds; this is {deadline!r}.")
         object.__setattr__(self, "deadline", None if deadline is None else float(deadline))
         object.__setattr__(self, "pace", pace_of(self.pace) if isinstance(self.pace, str) else self.pace)
+        if not self.pace.waits and (deadline is not None or self.quorum != 1):
+            raise CbocError(
+                "a deadline and a quorum say when a round closes, and at the free pace there are no rounds; leave them "
+                "out, or set pace = 'rounds'."
+            )
         names = self.objectives if isinstance(self.objectives, list | tuple) else (self.objectives,)
         if len(names) != 1 or not isinstance(names[0], str) or not names[0].strip():
             raise CbocError(f"a study has one objective, given by name, such as 'y'; this is {self.objectives!r}.")

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cboc.errors import CbocError
-from cboc.exchange.messages import MOST_OTHERS, MOST_TURNS, Mix, Proposal
+from cboc.exchange.messages import MOST_OTHERS, MOST_STATES, MOST_TURNS, Mix, News, Proposal
 from cboc.exchange.network import Standing
 
 VERSION = "v2"
@@ -106,7 +106,7 @@ def _is_shallow(value: Any, levels: int) -> bool:
 NUMBER = Kind(_between(-MOST, MOST), "a number", {"type": "number", "minimum": -MOST, "maximum": MOST})
 SHARE = Kind(_between(0.0, 1.0), "a number from 0 to 1", {"type": "number", "minimum": 0, "maximum": 1})
 TIME = Kind(_between(0.0, LATEST), "a time", {"type": "number", "minimum": 0, "maximum": LATEST})
-TURN = _whole(MOST_TURNS)
+TURN, STATE = _whole(MOST_TURNS), _whole(MOST_STATES)
 NAME = _text(LONGEST_NAME, "a name", str.isprintable)
 CLAIM = _text(LONGEST_NAME, "a name", _is_unicode)  # compared with the site's name, and never shown
 SECRET = _text(LONGEST_SECRET, "a secret", lambda text: re.fullmatch(SIGNS, text) is not None, pattern=SIGNS)
@@ -122,8 +122,9 @@ REASON = Kind(lambda value: value in REASONS, "a known reason", {"type": "string
 
 PROPOSAL: Form = {"X": POINTS, "bests": POINTS.optional, "reward": NUMBER.optional}
 INVITATION: Form = {"code": SECRET, "token": SECRET, "digest": SECRET.optional, "site": CLAIM.optional}
-MIXED: Form = {"X": POINTS, "weights": WEIGHTS, "snapshot": TURN, "leader": NAME.optional, "others": FEW_POINTS}
-STANDING: Form = {"round": TURN, "missing": NAMES, "closes_at": TIME.optional}
+MIXED: Form = {"X": POINTS, "weights": WEIGHTS, "snapshot": STATE, "leader": NAME.optional, "others": FEW_POINTS}
+NEWS: Form = {"snapshot": STATE, "others": FEW_POINTS}
+STANDING: Form = {"round": STATE, "missing": NAMES, "closes_at": TIME.optional}
 MEMBERSHIP: Form = {"agreement": AGREEMENT, "digest": NAME, "site": NAME, "turn": TURN.optional}
 
 
@@ -164,10 +165,11 @@ JOIN = Endpoint("POST", f"/{VERSION}/join", "joined the study", INVITATION, MEMB
 STUDY = Endpoint("GET", f"/{VERSION}/study", "asked what was agreed", gives=MEMBERSHIP)
 SUBMIT = Endpoint("PUT", f"/{VERSION}/turns/{{turn}}/proposal", "proposed a design for turn {turn}", PROPOSAL)
 MIX = Endpoint("GET", f"/{VERSION}/turns/{{turn}}/mix", "asked for the mix of turn {turn}", gives=MIXED)
+HEAR = Endpoint("GET", f"/{VERSION}/news", "asked for the others' best designs", gives=NEWS)
 STAND = Endpoint("GET", f"/{VERSION}/standing", "asked where the study stands", gives=STANDING)
 LEAVE = Endpoint("POST", f"/{VERSION}/leave", "left the study")
 HEALTH = Endpoint("GET", "/healthz", "asked what time it is")
-ENDPOINTS = (JOIN, STUDY, SUBMIT, MIX, STAND, LEAVE, HEALTH)
+ENDPOINTS = (JOIN, STUDY, SUBMIT, MIX, HEAR, STAND, LEAVE, HEALTH)
 DESIGNS = {"X": "proposed design", "bests": "best design so far"}  # the fields that hold designs, in words
 SECRETS = ("code", "token")  # the fields that would let anybody act as the site
 
@@ -221,6 +223,16 @@ def read_mix(site: str, turn: int, said: Mapping[str, Any]) -> Mix:
     """Read a mix from its body."""
     weights = tuple(map(float, said["weights"]))
     return Mix(site, turn, said["X"], weights, said["snapshot"], said["leader"], said["others"])
+
+
+def news_body(news: News) -> dict[str, Any]:
+    """The body of news, without what the site already knows."""
+    return {name: getattr(news, name) for name in NEWS}
+
+
+def read_news(site: str, said: Mapping[str, Any]) -> News:
+    """Read news from their body."""
+    return News(site, said["snapshot"], said["others"])
 
 
 def standing_body(standing: Standing) -> dict[str, Any]:

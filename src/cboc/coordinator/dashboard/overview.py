@@ -125,7 +125,6 @@ class Overview:
         store = SqlStore(connection, name, is_reading=True)
         known = self._known.get(name) or _agreed(store)
         ledger = Ledger(known.study, store, self._clock, known.past)
-        ledger.expected()  # reads the rewards
         new = [_stacked(ledger, round) for round in range(len(known.designs), ledger.round)]
         if new or name not in self._known:
             self._known[name] = Known(known.study, ledger.past, np.concatenate([known.designs, *new]))
@@ -140,14 +139,14 @@ def _agreed(store: SqlStore) -> Known:
 
 def _stacked(ledger: Ledger, round: int) -> Array:  # (1, K, D)
     X = np.full((1, len(ledger.study.sites), ledger.study.space.dimension), np.nan)
-    for site, proposal in ledger.store.proposals(round).items():
-        X[0, ledger.study.index(site)] = proposal.X[0]
+    for site, entry in ledger.store.entries(round).items():
+        X[0, ledger.study.index(site)] = entry.proposal.X[0]
     return X
 
 
 def _attendances(ledger: Ledger, rounds: list[int], *, is_late: bool) -> dict[str, Attendance]:
     """Where every site stands in the open round, given the number of rounds that it has entered."""
-    present, missing = set(ledger.store.proposals(ledger.round)), set(ledger.missing())
+    present, missing = set(ledger.store.entries(ledger.round)), set(ledger.missing())
 
     def one(site: str, entered: int) -> Attendance:
         if site in present:

@@ -93,7 +93,7 @@ def _go_on(ledger: Ledger | None, present: list[str]) -> None:
     """Continue without the absent sites, unless nobody waits for them."""
     if ledger is None:
         raise CbocError("only our own rounds go on without a site; this control needs all of them in all rounds.")
-    if ledger.store.proposals(ledger.round).keys() & set(present):
+    if ledger.store.entries(ledger.round).keys() & set(present):
         ledger.close()
 
 

@@ -15,7 +15,7 @@ from cboc.data.dataset import Dataset
 from cboc.evidence.case import RANDOM, Case
 from cboc.evidence.methods.consensus import executed, proposed, rounds, study_of
 from cboc.exchange.ledger import Ledger
-from cboc.exchange.messages import Mix, Proposal
+from cboc.exchange.messages import Mix, News, Proposal
 from cboc.exchange.network import Standing
 from cboc.problems.sites import displaced, sites_of
 from cboc.problems.synthetic import problem
@@ -74,6 +74,9 @@ class Beside:
     def leave(self, site: str) -> None:
         self.ledger.leave(site)
 
+    def news(self, site: str) -> News:
+        return self.ledger.news(site)
+
     def standing(self) -> Standing:
         return self.ledger.standing()
 
@@ -81,6 +84,6 @@ class Beside:
         answer = self.ledger.mix(site, turn)
         k = self.ledger.study.index(site)
         X = self.peers[:, answer.snapshot].copy()
-        X[k] = self.ledger.store.proposals(answer.snapshot)[site].X[0]
+        X[k] = self.ledger.store.entries(answer.snapshot)[site].proposal.X[0]
         weights = whole_weights(self.ledger.matrix(answer.snapshot))[k]
         return replace(answer, X=(tuple(mix(weights, X).tolist()),))
