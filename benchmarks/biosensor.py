@@ -25,10 +25,10 @@ import numpy as np
 from scipy.sparse import diags_array, eye_array, kron
 from scipy.sparse.linalg import splu
 
+from cboc.evidence.biosensor.advection import mesh_of
 from cboc.evidence.biosensor.flow import Flow
 from cboc.evidence.biosensor.response import Numerics, respond
 from cboc.evidence.biosensor.sensor import Channel, Setting
-from cboc.evidence.biosensor.transport import mesh_of
 
 SIDE = 120
 SETTINGS = {

@@ -1,6 +1,6 @@
 """Two labs optimise their own process together, by hand: ask, run the experiment, tell. Outcomes stay in the lab.
 
-Here both sites live in one process and share a `Ledger`; between labs only the network behind it is another one.
+Here both sites live in one process and share a `Ledger`. Between labs only the network is different.
 """
 
 from cboc import Float, Ledger, Policy, Site, Space, Study

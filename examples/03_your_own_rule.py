@@ -1,7 +1,7 @@
-"""A rule and a utility of your own: both are functions.
+"""Your own rule and your own utility: both are functions.
 
-The rule pairs the sites up, with other partners in every round. The utility is the probability to be better than the
-best so far by a tenth of the outcomes' spread.
+The rule pairs the sites up, with other partners in every round. The utility is the probability that an outcome beats
+the best so far by a tenth of the outcomes' spread.
 """
 
 import numpy as np

@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from cboc.cli.bar import bar
+from cboc.cli.progress_bar import bar
 from cboc.evidence.case import begin
 from cboc.evidence.engines import engine
 from cboc.evidence.figures.look import look

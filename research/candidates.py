@@ -18,9 +18,9 @@ from cboc.consensus.matrix import is_doubly_stochastic
 from cboc.consensus.rules import Snapshot
 from cboc.evidence.case import Case
 from cboc.strategy.gate import Gate, Gated
-from cboc.strategy.guide.guide import NEAR, Guide
-from cboc.strategy.guide.strategy import Guided
-from cboc.strategy.guide.utility import Drawn
+from cboc.strategy.guide.decision import NEAR, Guide
+from cboc.strategy.guide.drawn_utility import Drawn
+from cboc.strategy.guide.guided import Guided
 from cboc.strategy.opinion import Opinion
 from cboc.strategy.situation import Situation
 from strategies import NEVER, PLAIN, Adaptive, Ballot, Bandit, Checked, Covariates, Symmetric, Unsure, Visits

@@ -26,8 +26,8 @@ from cboc.evidence.tables.table import Table, Writing, write
 from cboc.exchange.ledger import Ledger
 from cboc.strategy.bayesian import Bayesian
 from cboc.strategy.collaborative import collaborative
+from cboc.strategy.guide.decision import Guide
 from cboc.strategy.guide.density import fit_density
-from cboc.strategy.guide.guide import Guide
 
 RESULTS = Path(__file__).parent / "results" / "chance.md"
 DRAWS, SEEDS = 400, range(1000, 1010)

@@ -25,7 +25,7 @@ import numpy as np
 
 from candidates import CANDIDATES, designs
 from cboc.arrays import Array
-from cboc.cli.bar import bar
+from cboc.cli.progress_bar import bar
 from cboc.evidence.engines import engine
 from cboc.evidence.job import Job, measure
 from cboc.evidence.scenario import Kind, Scenario

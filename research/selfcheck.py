@@ -35,7 +35,7 @@ from scipy.stats import spearmanr
 
 from cboc.advice.counterfactual import play
 from cboc.arrays import Array
-from cboc.cli.bar import bar
+from cboc.cli.progress_bar import bar
 from cboc.evidence.case import Case
 from cboc.evidence.engines import engine
 from cboc.evidence.methods.consensus import rounds, study_of

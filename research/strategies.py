@@ -15,9 +15,9 @@ from cboc.data.dataset import Dataset
 from cboc.exchange.messages import Mix
 from cboc.strategy.bayesian import Bayesian
 from cboc.strategy.gate import Gate, GatedOpinion
+from cboc.strategy.guide.decision import Guide
 from cboc.strategy.guide.density import fit_density
-from cboc.strategy.guide.guide import Guide
-from cboc.strategy.guide.utility import Drawn
+from cboc.strategy.guide.drawn_utility import Drawn
 from cboc.strategy.opinion import Heard, Opinion, Strategy
 from cboc.strategy.situation import Situation
 from cboc.strategy.verdict import Note, Verdict

@@ -48,6 +48,18 @@ def test_the_study_of_the_page_between_organisations_is_one(tmp_path):
     assert read_terms(tmp_path / "study.toml").study.sites == ("lab-a", "lab-b")
 
 
+def test_every_import_that_a_page_shows_works():
+    code = "\n".join(
+        block for page in PAGES for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL)
+    )
+    lines = sorted(
+        {line.strip() for line in code.splitlines() if re.match(r" *(from cboc[\w.]* import \w|import cboc)", line)}
+    )
+    assert lines
+    for line in lines:
+        exec(line, {})
+
+
 def test_the_python_of_the_readme_runs(tmp_path):
     blocks = re.findall(r"```python\n(.*?)```", read("README.md"), re.DOTALL)
     assert blocks

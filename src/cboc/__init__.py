@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from cboc.strategy.bayesian import Bayesian
     from cboc.strategy.collaborative import collaborative
     from cboc.strategy.gate import Gate, Gated
-    from cboc.strategy.guide.guide import Counsel, Guide
-    from cboc.strategy.guide.strategy import Guided
+    from cboc.strategy.guide.decision import Counsel, Guide
+    from cboc.strategy.guide.guided import Guided
 
 __version__ = "0.2.0"
 
@@ -66,12 +66,12 @@ __all__ = [
 
 _LATER = {
     "Bayesian": "cboc.strategy.bayesian",
-    "Counsel": "cboc.strategy.guide.guide",
+    "Counsel": "cboc.strategy.guide.decision",
     "Finished": "cboc.site.site",
     "Gate": "cboc.strategy.gate",
     "Gated": "cboc.strategy.gate",
-    "Guide": "cboc.strategy.guide.guide",
-    "Guided": "cboc.strategy.guide.strategy",
+    "Guide": "cboc.strategy.guide.decision",
+    "Guided": "cboc.strategy.guide.guided",
     "Policy": "cboc.site.policy",
     "Program": "cboc.experiment",
     "Site": "cboc.site.site",

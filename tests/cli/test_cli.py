@@ -27,7 +27,7 @@ from cboc.runs.simulation import simulate
 from cboc.site.trial import Status
 from cboc.storage.journal import read_journal
 from cboc.storage.lock import only_writer
-from cboc.strategy.guide.guide import UNDRAWN
+from cboc.strategy.guide.decision import UNDRAWN
 from cboc.studyfile import read, template
 
 STUDY = """

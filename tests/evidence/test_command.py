@@ -10,7 +10,7 @@ import time
 import pytest
 from typer.testing import CliRunner
 
-from cboc.cli import bar as progress
+from cboc.cli import progress_bar as progress
 from cboc.cli.app import app
 from cboc.evidence import theory
 from cboc.evidence.methods import tuning

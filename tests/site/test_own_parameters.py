@@ -118,9 +118,9 @@ def test_the_guide_works_on_what_all_have():
     x, y, _ = play(make(horizon=8, shares_best=True), 6)
     notes = [trial.turn.note for trial in x.trials[5:]]
     assert any(note.pull > 0.0 for note in notes) and any(note.log_odds and note.log_odds > 4.0 for note in notes)
-    assert x.situation().others.shape == (2, 2) and x.situation().common is x.study.space
-    assert y.situation().common is y.space
-    opinion = x.policy.strategy(x.situation(), x.rng(99))
+    assert x.mind.situation().others.shape == (2, 2) and x.mind.situation().common is x.study.space
+    assert y.mind.situation().common is y.space
+    opinion = x.policy.strategy(x.mind.situation(), x.mind.rng(99))
     utility = opinion.utility
     X = np.random.default_rng(0).random((10, 6))
     moved = np.hstack([X[:, :2], np.random.default_rng(1).random((10, 4))])

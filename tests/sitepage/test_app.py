@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 
 import cboc
 import cboc.sitepage.app
-from cboc import CbocError, Choice, Float, Int, Measurement, Policy, Space, Study
+from cboc import CbocError, Float, Measurement, Policy, Space, Study
 from cboc.data.numbers import GROUPED
 from cboc.site.trial import Decision, Status
 from cboc.sitepage.form import read_entry
-from cboc.sitepage.formatting import allowed, shown
 from cboc.sitepage.history import picture
 from cboc.sitepage.outbox import lines
 from cboc.sitepage.session import Session, Stage
@@ -173,7 +172,7 @@ def test_the_page_shows_the_design_and_why(labs, visit):
     text = visit("lab-a").ask()
     trial = labs.site("lab-a").trials[0]
     for name, value in trial.design(labs.study.space).items():
-        assert f">{shown(labs.study.space.parameters[name], value)}<" in text
+        assert f">{labs.study.space.parameters[name].shown(value)}<" in text
     assert trial.explain(labs.study.sites) in text and "°C" in text
 
 
@@ -181,7 +180,7 @@ def test_another_design_that_was_run(labs, visit):
     page = visit("lab-a")
     page.ask()
     design = labs.site("lab-a").trials[0].design(labs.study.space)
-    fields = {f"ran.{name}": shown(labs.study.space.parameters[name], value) for name, value in design.items()}
+    fields = {f"ran.{name}": labs.study.space.parameters[name].shown(value) for name, value in design.items()}
     changed = fields | {"ran.temperature": "33,5", "ran.solvent": "dmso"}
     page.post("/result", data={"trial": 0, "y": "1", "sem": "0.1", "other": "yes", **changed})
     told = labs.site("lab-a").trials[0]
@@ -236,7 +235,7 @@ def test_failed_and_abandoned(labs, visit):
 def test_a_mistake_is_one_sentence_and_what_was_typed_stays(calm, typed, sentence):
     labs, page = calm
     design = labs.site("lab-a").trials[0].design(labs.study.space)
-    fields = {f"ran.{name}": shown(labs.study.space.parameters[name], value) for name, value in design.items()}
+    fields = {f"ran.{name}": labs.study.space.parameters[name].shown(value) for name, value in design.items()}
     answer = page.post("/result", data={"trial": 0, **fields, **typed})
     assert answer.status_code == 422 and sentence in unescaped(answer)
     assert f'name="y" inputmode="decimal" required value="{typed["y"]}"' in answer.text
@@ -508,36 +507,11 @@ def test_a_message_that_is_no_json_is_shown_as_it_is():
 # ------------------------------------------------------------------------------------------------- digits and fields
 
 
-@pytest.mark.parametrize(
-    ("parameter", "value", "text"),
-    [
-        (Float(20, 90), 65.318234, "65.32"),
-        (Float(0, 1), 0.5, "0.500"),
-        (Float(0, 10_000), 1234.5678, "1235"),
-        (Float(0, 1e-6), 1.23456789e-7, "1.23457e-07"),
-        (Float(1e-6, 1e3, log=True), 12.34567, "12.35"),
-        (Float(1e-6, 1e6, log=True), 123456.7, "123500"),
-        (Float(0, 1, step=0.1), 0.1 + 0.2, "0.3"),
-        (Int(1, 12), 7, "7"),
-        (Choice(["water", "dmso"]), "dmso", "dmso"),
-        (Float(0.12342, 1.0), 0.12343, "0.12343"),  # 0.1234 would be outside
-    ],
-)
-def test_as_many_digits_as_make_sense(parameter, value, text):
-    assert shown(parameter, value) == text
-
-
-def test_what_is_allowed_in_words():
-    assert allowed(Float(20, 90, unit="°C")) == "20 to 90 °C"
-    assert allowed(Int(0, 10, step=5)) == "0 to 10 in steps of 5"
-    assert allowed(Choice(["a", "b"])) == ""
-
-
 @given(u=st.lists(st.floats(0, 1), min_size=3, max_size=3))
 def test_fields_left_as_they_were_mean_the_design_itself(u):
     space = Space({"a": (0.0, 1.0), "b": Float(1e-3, 1e3, log=True), "c": (-50, 50)}, ["a <= 0.01 * c + 0.5"])
     design = space.from_unit(space.project(u))
-    fields = {f"ran.{name}": shown(parameter, design[name]) for name, parameter in space.parameters.items()}
+    fields = {f"ran.{name}": parameter.shown(design[name]) for name, parameter in space.parameters.items()}
     entry = read_entry({"y": "1", "other": "yes", **fields}, space, design)
     assert entry.ran == design
 

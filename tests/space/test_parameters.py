@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cboc.errors import CbocError
-from cboc.space.parameters import Choice, Float, Int, as_parameter, to_fields, winner
+from cboc.space.parameters import Axis, Choice, Float, Int, as_parameter, to_fields, winner
 
 
 def unit(*values):
@@ -229,3 +229,36 @@ def test_misspelt_fields_are_refused_in_one_sentence(fields, message):
     with pytest.raises(CbocError) as caught:
         as_parameter(fields)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "text"),
+    [
+        (Float(20, 90), 65.318234, "65.32"),
+        (Float(0, 1), 0.5, "0.500"),
+        (Float(0, 10_000), 1234.5678, "1235"),
+        (Float(0, 1e-6), 1.23456789e-7, "1.23457e-07"),
+        (Float(1e-6, 1e3, log=True), 12.34567, "12.35"),
+        (Float(1e-6, 1e6, log=True), 123456.7, "123500"),
+        (Float(0, 1, step=0.1), 0.1 + 0.2, "0.3"),
+        (Int(1, 12), 7, "7"),
+        (Choice(["water", "dmso"]), "dmso", "dmso"),
+        (Float(0.12342, 1.0), 0.12343, "0.12343"),  # 0.1234 would be outside
+    ],
+)
+def test_as_many_digits_as_make_sense(parameter, value, text):
+    assert parameter.shown(value) == text
+
+
+def test_what_is_allowed_in_words():
+    assert Float(20, 90, unit="°C").allowed == "20 to 90 °C"
+    assert Int(0, 10, step=5).allowed == "0 to 10 in steps of 5"
+    assert Choice(["a", "b"]).allowed == ""
+
+
+def test_a_parameter_describes_itself():
+    heat, solvent = Float(1e-2, 1e2, log=True, unit="bar"), Choice(["water", "dmso", 3])
+    assert heat.described == "0.01 to 100" and solvent.described == "water, dmso, 3"
+    assert heat.axis == Axis("log", 1e-2, 1e2) and solvent.axis == Axis("options", -0.5, 2.5, ("water", "dmso", "3"))
+    assert solvent.position("dmso") == 1.0 and heat.position(3) == 3.0
+    assert heat.coordinates("p") == ("p",) and solvent.coordinates("s") == ("s=water", "s=dmso", "s=3")

@@ -235,7 +235,7 @@ def test_what_leaves_the_cube_is_brought_back():
 
 def test_the_reward_of_a_note_is_what_a_rule_compares():
     sites = pair(plan(), rule="leader")
-    sites[1].policy = replace(sites[1].policy, strategy=as_strategy(plan(reward=5.0)))
+    sites[1].mind.policy = replace(sites[1].policy, strategy=as_strategy(plan(reward=5.0)))
     for site in sites:
         site.propose()
     rewards = sites[0].network.store.proposals(0)
@@ -251,24 +251,24 @@ def test_without_a_reward_the_worth_is_compared():
 
 def test_what_a_verdict_wants_to_remember_comes_back_in_the_place_of_the_notes():
     sites = pair(plan(verdict={"memory": (7.0, 8.0)}))
-    assert sites[0].situation().memory is None
+    assert sites[0].mind.situation().memory is None
     play(*sites)
-    assert sites[0].situation().memory == (7.0, 8.0) == restarted(sites[0]).situation().memory
-    assert sites[0].situation(0).memory is None
+    assert sites[0].mind.situation().memory == (7.0, 8.0) == restarted(sites[0]).mind.situation().memory
+    assert sites[0].mind.situation(0).memory is None
     (trial, _) = play(*sites)
     assert trial.proposed == pytest.approx((0.8, 0.5))
 
 
 def test_a_situation_says_what_the_site_knew():
     sites = pair(plan(), shares_best=True)
-    assert sites[0].situation().others.shape == (0, 2) and not sites[0].situation().has_data
+    assert sites[0].mind.situation().others.shape == (0, 2) and not sites[0].mind.situation().has_data
     play(*sites)
     play(*sites)
-    now = sites[0].situation()
+    now = sites[0].mind.situation()
     assert now.progress == 0.5 and now.has_data and len(now.dataset) == 2
     assert now.others.tolist() == [list(sites[1].trials[0].executed)]
-    assert sites[0].situation(1).progress == 0.25 and sites[0].situation(1).others.shape == (0, 2)
-    assert pair(plan())[0].situation().others is None
+    assert sites[0].mind.situation(1).progress == 0.25 and sites[0].mind.situation(1).others.shape == (0, 2)
+    assert pair(plan())[0].mind.situation().others is None
 
 
 # ----------------------------------------------------------------------------------------------------- after a restart
@@ -331,8 +331,8 @@ def test_an_opinion_that_is_formed_again_gives_the_same_verdict(strategy):
 
 def test_an_opinion_is_a_function_of_seed_site_and_trial():
     site, other = pair(Bayesian())
-    assert site.rng(3).random() == restarted(site).rng(3).random()
-    assert len({site.rng(3).random(), site.rng(4).random(), other.rng(3).random()}) == 3
+    assert site.mind.rng(3).random() == restarted(site).mind.rng(3).random()
+    assert len({site.mind.rng(3).random(), site.mind.rng(4).random(), other.mind.rng(3).random()}) == 3
     gp = fit(data().X, data().score)
     found = [ByUtility(LogEI(gp), Situation(data(), SPACE), rng(5)).propose().tolist() for _ in range(2)]
     assert found[0] == found[1] == maximise(LogEI(gp), SPACE, rng(5))[0].tolist()

@@ -57,7 +57,7 @@ def _surrogate(site: Site) -> GP | None:
     """The site's own surrogate, or the default if its strategy has none of ours; None without outcomes."""
     if not len(site.dataset):
         return None
-    situation = replace(site.situation(), pending=np.empty((0, 0)), memory=None)  # as at the start of thinking
+    situation = replace(site.mind.situation(), pending=np.empty((0, 0)), memory=None)  # as at the start of thinking
     return site.policy.strategy.surrogate(situation) or Bayesian().surrogate(situation)
 
 
@@ -66,7 +66,7 @@ def _note(site: Site) -> Note:
     if not len(site.dataset) or not site.study.shares_best:
         return Note()
     number = len(site.trials)
-    return site.policy.strategy(site.situation(), site.rng(number)).note(site.best.x)
+    return site.policy.strategy(site.mind.situation(), site.mind.rng(number)).note(site.best.x)
 
 
 def _sentence(site: Site, note: Note) -> str:

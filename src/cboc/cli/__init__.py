@@ -17,6 +17,6 @@ rehearsal.py    a coordinator and three sites on one machine
 evidence/       `cboc evidence`
 biosensor.py    one simulation of the case study's sensor
 show.py         tables, JSON and CSV
-bar.py          the progress bar
+progress_bar.py the progress bar
 notes.py        what a command says beside its result
 """

@@ -18,11 +18,11 @@ from cboc.advice.advice import advise as advise_site
 from cboc.cli import coordinator, evidence, lab, operations, pictures
 from cboc.cli.advise import advice_of, advice_row, in_words
 from cboc.cli.audit import audit
-from cboc.cli.bar import bar
 from cboc.cli.biosensor import biosensor
 from cboc.cli.doctor import doctor
 from cboc.cli.export import best_rows, trial_rows
 from cboc.cli.notes import notes
+from cboc.cli.progress_bar import bar
 from cboc.cli.report import report
 from cboc.cli.show import Format, write
 from cboc.cli.simulate import simulate as simulate_file

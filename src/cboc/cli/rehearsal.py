@@ -17,9 +17,9 @@ from pathlib import Path
 from secrets import token_urlsafe
 
 from cboc import studyfile
-from cboc.cli.bar import bar
 from cboc.cli.coordinator import opened
 from cboc.cli.notes import notes
+from cboc.cli.progress_bar import bar
 from cboc.cli.show import Row
 from cboc.errors import CbocError
 from cboc.exchange.network import Waiting

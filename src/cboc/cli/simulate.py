@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cboc.cli.bar import bar
+from cboc.cli.progress_bar import bar
 from cboc.runs.repetitions import Repetition, experiments, repeat, repetitions
 from cboc.runs.run import Run
 from cboc.site.trial import Trial

@@ -18,7 +18,6 @@ from cboc.arrays import Array
 from cboc.data.numbers import have_decimal_commas, pointed
 from cboc.data.numbers import read_number as read_handwritten
 from cboc.errors import CbocError, at, did_you_mean, installing
-from cboc.space.parameters import Choice
 from cboc.space.space import Space
 
 if TYPE_CHECKING:
@@ -194,7 +193,7 @@ def read_design(texts: Mapping[str, str], space: Space, place: str) -> dict[str,
     values: dict[str, Any] = {}
     for name, parameter in space.parameters.items():
         with at(f"{place}, column {name}"):
-            text = texts[name] if isinstance(parameter, Choice) else pointed(texts[name])
+            text = texts[name] if parameter.is_choice else pointed(texts[name])
             values[name] = parameter.read(text) if text else None
     return values
 

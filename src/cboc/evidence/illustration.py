@@ -15,8 +15,8 @@ from cboc.data.dataset import Dataset
 from cboc.evidence.case import Case
 from cboc.evidence.methods.registry import method, surrogate
 from cboc.evidence.tables.summary import ALONE
+from cboc.problems.optimum import sample
 from cboc.problems.problem import heterogeneous
-from cboc.problems.search import sample
 from cboc.problems.synthetic import levy
 
 LEADER = "cboc-l"

@@ -16,6 +16,7 @@ from cboc.errors import CbocError
 from cboc.evidence.case import Case
 from cboc.evidence.methods.registry import method, surrogate
 from cboc.evidence.scenario import Kind, Scenario, Trouble
+from cboc.runs.metrics import gap
 
 DIGITS, CURVE_DIGITS = 6, 4  # of the numbers per site, and of the numbers per round
 BEYOND = 1e9  # no Gap is this far below 0 and no regret this far from it: more would only overflow in a mean
@@ -140,9 +141,9 @@ def measure(job: Job, case: Case, designs: Array) -> Row:
         sign = -site.direction.sign
         loss = sign * (site.values(X) - site.optimum)
         way = site.depth if job.scenario.noise else None
-        gap = _gap(loss, np.where(np.isnan(y), np.inf, sign * y), len(data), way)
-        gap = gap[np.append(0, np.cumsum(here))]  # a site that is absent stays where it was
-        gaps.append(np.ones_like(gap) if site.is_flat else gap)
+        curve = _gap_curve(loss, np.where(np.isnan(y), np.inf, sign * y), len(data), way)
+        curve = curve[np.append(0, np.cumsum(here))]  # a site that is absent stays where it was
+        gaps.append(np.ones_like(curve) if site.is_flat else curve)
         regrets.append(0.0 if site.is_flat else loss[len(data) :].sum() / site.depth)
     curves = np.array(gaps)  # (K, T + 1)
     return Row(
@@ -155,15 +156,14 @@ def measure(job: Job, case: Case, designs: Array) -> Row:
     )
 
 
-def _gap(loss: Array, measured: Array, initial: int, way: float | None = None) -> Array:
-    """G(t) = 1 - loss(xᵗ) / loss(x⁰), xᵗ the design with the lowest measurement by round t: the Gap of Sec. 5.
+def _gap_curve(loss: Array, measured: Array, initial: int, way: float | None = None) -> Array:
+    """The Gap of xᵗ, the design with the lowest measurement by round t.
 
-    There measurements have no noise. With noise the Gap is computed from true values, and may fall; and since x⁰ may be
-    near the optimum without anybody knowing, `way` replaces loss(x⁰).
+    With noise the Gap is computed from true values, and may fall; and since x⁰ may be near the optimum without anybody
+    knowing, `way` replaces its distance.
     """
     leads = np.array([int(np.argmin(measured[: n + 1])) for n in range(initial - 1, len(measured))])
-    way = loss[leads[0]] if way is None else way
-    return 1.0 - loss[leads] / way if way > 0.0 else np.ones(len(leads))
+    return gap(loss[leads], loss[leads[0]] if way is None else way)
 
 
 def _rounded(values: Array, digits: int = DIGITS) -> tuple[float, ...]:

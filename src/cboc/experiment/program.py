@@ -23,11 +23,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from cboc.child_processes import group
 from cboc.errors import CbocError, at
 from cboc.experiment.experiment import ExperimentFailed
 from cboc.experiment.readout import Readout
 from cboc.experiment.template import fill, names_in
-from cboc.processes import group
 
 PLACES = ("input", "output", "folder")  # fields of a command that are not parameters
 STDOUT, STDERR = "stdout", "stderr"  # files of a run's directory

@@ -13,7 +13,6 @@ from cboc.plots.style import ALONE, INK, TOGETHER
 from cboc.problems.problem import Problem
 from cboc.runs.history import History
 from cboc.site.trial import Status, Trial
-from cboc.space.parameters import Choice
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -140,21 +139,18 @@ def _strips(groups: Sequence[tuple[History, str]]) -> Figure:
 
 def _level(history: History, trial: Trial, name: str) -> float:
     """The parameter's value; for a choice, the number of its option."""
-    value = trial.design(history.study.space)[name]
-    parameter = history.study.space.parameters[name]
-    return float(parameter.options.index(value)) if isinstance(parameter, Choice) else float(value)
+    return history.study.space.parameters[name].position(trial.design(history.study.space)[name])
 
 
 def _scale(ax: Axes, history: History, name: str) -> None:
-    parameter = history.study.space.parameters[name]
-    if isinstance(parameter, Choice):
-        ax.set_yticks(range(len(parameter.options)), [str(option) for option in parameter.options])
-        ax.set_ylim(-0.5, len(parameter.options) - 0.5)
-        return
-    ax.set_yscale("log" if parameter.log else "linear")
-    margin = 0.04 * (parameter.high - parameter.low)
-    ax.set_ylim(
-        (parameter.low * 0.9, parameter.high * 1.1)
-        if parameter.log
-        else (parameter.low - margin, parameter.high + margin)
-    )
+    axis = history.study.space.parameters[name].axis
+    margin = 0.04 * (axis.high - axis.low)
+    match axis.scale:
+        case "options":
+            ax.set_yticks(range(len(axis.options)), axis.options)
+            ax.set_ylim(axis.low, axis.high)
+        case "log":
+            ax.set_yscale("log")
+            ax.set_ylim(axis.low * 0.9, axis.high * 1.1)
+        case "linear":
+            ax.set_ylim(axis.low - margin, axis.high + margin)

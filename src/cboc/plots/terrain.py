@@ -9,7 +9,6 @@ import numpy as np
 from cboc.arrays import Array
 from cboc.plots import style
 from cboc.problems.problem import Problem
-from cboc.space.parameters import Choice
 from cboc.space.space import Space
 
 if TYPE_CHECKING:
@@ -27,12 +26,11 @@ def is_plane(space: Space) -> bool:
 def draw_plane(ax: Axes, space: Space) -> None:
     """Set both axes to natural units, logarithmic where the parameter is."""
     for axis, name in zip("xy", space.names, strict=True):
-        parameter = space.parameters[name]
-        assert not isinstance(parameter, Choice)  # by is_plane
-        getattr(ax, f"set_{axis}scale")("log" if parameter.log else "linear")
-        getattr(ax, f"set_{axis}lim")(parameter.low, parameter.high)
+        drawn = space.parameters[name].axis
+        getattr(ax, f"set_{axis}scale")(drawn.scale)
+        getattr(ax, f"set_{axis}lim")(drawn.low, drawn.high)
         getattr(ax, f"set_{axis}label")(label(space, name), fontsize=style.SMALL, color=style.INK)
-        if not parameter.log:
+        if drawn.scale == "linear":
             ax.locator_params(axis=axis, nbins=5)  # type: ignore[arg-type]
     ax.grid(visible=False)
     ax.set_box_aspect(1)

@@ -15,7 +15,7 @@ from cboc.data.dataset import Direction
 from cboc.errors import CbocError
 from cboc.problems.heterogeneity import Heterogeneity
 from cboc.problems.noise import Noise
-from cboc.problems.search import lowest, sample
+from cboc.problems.optimum import lowest, sample
 from cboc.problems.version import Function, Version
 from cboc.space.space import Space
 

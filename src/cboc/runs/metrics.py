@@ -17,13 +17,15 @@ from cboc.runs.history import History
 EXACT = 1e-12  # relative: two values this close are the same
 
 
-def gap(best: ArrayLike, start: ArrayLike, optimum: ArrayLike) -> Array:
-    """G(t) = |y*(0) - y*(t)| / |y*(0) - y*|: 0 at the start, 1 at the optimum; always 1 if it started there."""
-    best = np.asarray(best, dtype=float)
-    start, optimum = np.asarray(start, dtype=float)[..., None], np.asarray(optimum, dtype=float)[..., None]
-    distance = np.abs(start - optimum)
-    is_there = distance <= EXACT * np.maximum(np.abs(optimum), EXACT)
-    return np.where(is_there, 1.0, np.abs(start - best) / np.where(is_there, 1.0, distance))
+def gap(loss: ArrayLike, way: ArrayLike) -> Array:
+    """G = 1 - loss / way: 0 at the start, 1 at the optimum; always 1 if there was no way to go.
+
+    The loss is the distance of an outcome to the optimum, the way that of the start. (Sec. 5 writes G = |y*(0) - y*(t)|
+    / |y*(0) - y*|, which is the same for outcomes between the two.)
+    """
+    loss, way = np.asarray(loss, dtype=float), np.asarray(way, dtype=float)
+    is_there = way <= 0.0
+    return np.where(is_there, 1.0, 1.0 - loss / np.where(is_there, 1.0, way))
 
 
 def area(curve: ArrayLike) -> Array:
@@ -120,7 +122,10 @@ def _fitted(curve: Array, length: int) -> Array:
 def gap_curves(histories: Sequence[History], optima: Mapping[str, float]) -> Array:
     """G(t) of every seed and site, (seeds, K, rounds + 1)."""
     best = best_curves(histories)
-    return gap(best, best[..., 0], [optima[site] for site in histories[0].study.sites])
+    optimum = np.array([optima[site] for site in histories[0].study.sites])[:, None]
+    loss = np.abs(best - optimum)
+    way = loss[..., :1]
+    return gap(loss, np.where(way <= EXACT * np.maximum(np.abs(optimum), EXACT), 0.0, way))
 
 
 def best_found(histories: Sequence[History]) -> dict[str, float]:

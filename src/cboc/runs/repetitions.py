@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from pathlib import Path
 
 from cboc import studyfile
+from cboc.child_processes import WorkerLost
 from cboc.errors import CbocError
 from cboc.runs.run import ALONE, TOGETHER, Run
 from cboc.runs.simulation import simulate
@@ -63,7 +63,7 @@ def repeat(jobs: Sequence[Repetition], on_trial: Callable[[Repetition, Trial], N
     """Run all trials that are not yet in the journals, with a process for each core."""
     try:
         run_all(_simulate, jobs, on_trial)
-    except BrokenProcessPool:
+    except WorkerLost:
         directory = jobs[0].journal.parent
         raise CbocError(
             f"a worker process was killed; all finished work is kept: continue {directory} with --resume."

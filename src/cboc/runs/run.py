@@ -26,7 +26,7 @@ from cboc.storage.journal import read_journal
 from cboc.strategy.bayesian import named
 from cboc.strategy.collaborative import collaborative
 from cboc.strategy.gate import Gate
-from cboc.strategy.guide.guide import Guide
+from cboc.strategy.guide.decision import Guide
 from cboc.studyfile import StudyFile
 from cboc.studyfile.sources import Formula
 

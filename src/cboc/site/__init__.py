@@ -2,6 +2,7 @@
 
 site.py       one participant of a study: ask, tell, fail, abandon
 policy.py     how it behaves, whatever the study
+mind.py       what it knows and thinks before a trial
 batch.py      sites of one process think together
 trial.py      one experiment, from proposal to result
 logbook.py    all trials of a site, and the data they leave

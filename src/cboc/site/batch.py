@@ -16,7 +16,7 @@ def think(sites: Sequence[Site]) -> None:
     The designs are bit for bit those that each would find alone. `ask` and `propose` think for one site; if several
     share a process, thinking together first costs a fraction.
     """
-    due = [(site, site.situation()) for site in sites if site.is_due]
+    due = [(site, site.mind.situation()) for site in sites if site.is_due]
     with one_thread():
         by_group(_think_alike, due, key=_likeness)
 
@@ -31,9 +31,9 @@ def _likeness(due: tuple[Site, Situation]) -> object:
 
 def _think_alike(due: list[tuple[Site, Situation]]) -> list[None]:
     strategy = due[0][0].policy.strategy
-    rngs = [site.rng(len(site.trials)) for site, _ in due]
+    rngs = [site.mind.rng(len(site.trials)) for site, _ in due]
     situations = [situation for _, situation in due]
     opinions = strategy.batch(situations, rngs) if len(due) > 1 else [strategy(situations[0], rngs[0])]
     for (site, _), opinion in zip(due, opinions, strict=True):
-        site.hold(len(site.trials), opinion)
+        site.mind.hold(len(site.trials), opinion)
     return [None] * len(due)

@@ -15,7 +15,6 @@ from copy import copy
 from dataclasses import replace
 from math import exp
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 
@@ -28,11 +27,11 @@ from cboc.exchange.messages import Mix, Point, Proposal
 from cboc.exchange.network import Network, NotSubmitted, Unreachable
 from cboc.exchange.study import Study, check_names
 from cboc.site.logbook import Logbook
+from cboc.site.mind import Mind
 from cboc.site.policy import INITIAL, Policy
 from cboc.site.trial import Answer, Decision, Status, Trial, Turn
 from cboc.space.space import Space
-from cboc.strategy.opinion import Heard, Opinion
-from cboc.strategy.situation import Situation
+from cboc.strategy.opinion import Heard
 from cboc.strategy.verdict import Note, Stance, Verdict
 
 LARGEST = 700.0  # its exponential is still finite
@@ -77,7 +76,7 @@ class Site:
         wanted = INITIAL * len(self.space.names) if self.policy.initial is None else self.policy.initial
         self.initial = max(0, wanted - len(self.data))
         self.log = Logbook(name, self.space, study.objectives, self.data, trials, save, first_turn)
-        self._opinion: tuple[tuple[int, int], int, Opinion] | None = None  # key: trial and past; when formed
+        self.mind = Mind(study, name, self.space, self.policy, self.log)
 
     def _check_data(self) -> None:
         who, data = f"site '{self.name}'", self.data
@@ -136,54 +135,14 @@ class Site:
         """A copy that saves nothing: used to find a mistake before anything happens."""
         twin = copy(self)
         twin.log = self.log.twin()
+        twin.mind = Mind(self.study, self.name, self.space, self.policy, twin.log)
         return twin
-
-    # ------------------------------------------------------------------------------------------------- thinking
-
-    def situation(self, number: int | None = None) -> Situation:
-        """What the site knew before a trial; by default, what it knows now."""
-        earlier = self.trials[:number]
-        turns = [trial.turn for trial in earlier if trial.turn is not None]
-        heard = next((turn.answer for turn in reversed(turns) if turn.answer and turn.answer.others), None)
-        others = np.array(() if heard is None else heard.others).reshape(-1, self.study.space.dimension)
-        return Situation(
-            self.dataset,
-            self.space,
-            self.log.pending(len(earlier)),
-            next((memory for turn in reversed(turns) if (memory := _memory(turn)) is not None), None),
-            others if self.study.shares_best else None,
-            len(turns) / self.study.budget(self.name),
-            None if self.space is self.study.space else self.study.space,
-        )
-
-    def rng(self, number: int) -> np.random.Generator:
-        """The random generator of one trial: a function of seed, site and number alone."""
-        return np.random.default_rng([self.policy.seed, crc32(self.name.encode()), number])
-
-    def opinion(self, number: int) -> Opinion:
-        """What the site thinks about a trial; formed again after a restart."""
-        held = self._opinion
-        if held is not None and held[0] == (number, self.log.amendments):
-            return held[2]
-        with one_thread():
-            opinion = self.policy.strategy(self.situation(number), self.rng(number))
-        return self.hold(number, opinion)
-
-    def hold(self, number: int, opinion: Opinion) -> Opinion:
-        """Keep this opinion about a trial until the past changes."""
-        self._opinion = ((number, self.log.amendments), self.log.revision, opinion)
-        return opinion
 
     @property
     def is_due(self) -> bool:
         """Whether the site still has to think about its next proposal."""
         is_idle = len(self.trials) >= self.initial and self.open_trial is None and not self._is_over
-        return is_idle and not self._is_fresh
-
-    @property
-    def _is_fresh(self) -> bool:
-        """Whether the opinion was formed from what is known now."""
-        return self._opinion is not None and self._opinion[1] == self.log.revision
+        return is_idle and not self.mind.is_made_up
 
     # ------------------------------------------------------------------------------------------------- asking
 
@@ -217,15 +176,13 @@ class Site:
 
     def _initial_trial(self) -> Trial:
         number = len(self.trials)
-        x = self.space.project(quantise(self.space.sample(self.initial, self.rng(0))[number]))
+        x = self.space.project(quantise(self.space.sample(self.initial, self.mind.rng(0))[number]))
         return self.log.keep(Trial(self.name, number, Status.PENDING, _point(x), decision=Decision.INITIAL))
 
     def _next_trial(self) -> Trial:
         """The trial of x_k(t) = argmax U_k, with the note of the opinion behind it."""
         number = len(self.trials)
-        if not self._is_fresh:
-            self._opinion = None
-        opinion = self.opinion(number)
+        opinion = self.mind.new_opinion(number)
         with one_thread():
             found = self._checked(opinion.propose())
             note = opinion.note(found)
@@ -284,7 +241,7 @@ class Site:
         x = self._completed(mix, trial)
         heard = Heard(x, np.array(trial.proposed), turn.note, np.array(mix.others).reshape(-1, len(mix.X[0])))
         with one_thread():
-            verdict = self.opinion(trial.number).judge(heard)
+            verdict = self.mind.opinion(trial.number).judge(heard)
         if verdict.instead is not None:
             verdict = replace(verdict, instead=_point(self.space.project(self._checked(verdict.instead))))
         answer = Answer(_point(x), mix.weights, mix.snapshot, verdict, mix.leader, mix.others)
@@ -341,12 +298,6 @@ def _decision(verdict: Verdict, note: Note) -> Decision:
     if verdict.follows:
         return Decision.FOLLOWED
     return Decision.CONTRADICTED if note.stance is Stance.ALONE else Decision.DECLINED
-
-
-def _memory(turn: Turn) -> tuple[float, ...] | None:
-    """What the strategy last wanted to remember: its verdict's memory, else its note's."""
-    late = None if turn.answer is None else turn.answer.verdict.memory
-    return turn.note.memory if late is None else late
 
 
 def _point(x: Array) -> Point:

@@ -21,11 +21,10 @@ from jinja2 import Environment
 from cboc.errors import CbocError
 from cboc.site.site import Site
 from cboc.site.trial import Trial
-from cboc.sitepage import formatting, history, outbox
+from cboc.sitepage import history, outbox
 from cboc.sitepage.access import Access
 from cboc.sitepage.form import RAN, Fields, Mistyped, read_entry
 from cboc.sitepage.session import Session, Stage
-from cboc.space.parameters import Choice
 from cboc.web.layout import add_layout, templates
 
 Show = Callable[..., Response]
@@ -160,11 +159,5 @@ def _seen(session: Session, site: Site, error: str = "", typed: Fields | None = 
 def _environment() -> Environment:
     environment = templates(Path(__file__).parent / "templates")
     environment.globals |= {"RAN": RAN, "kind": history.kind}
-    environment.filters |= {
-        "shown": formatting.shown,
-        "allowed": formatting.allowed,
-        "outcome": formatting.outcome,
-        "moment": outbox.moment,
-    }
-    environment.tests["choice"] = lambda parameter: isinstance(parameter, Choice)
+    environment.filters |= {"outcome": history.outcome, "moment": outbox.moment}
     return environment

@@ -9,8 +9,7 @@ from typing import Any
 from cboc.data.numbers import pointed, read_number
 from cboc.data.objective import Measurement
 from cboc.errors import CbocError, at
-from cboc.sitepage.formatting import shown
-from cboc.space.parameters import Choice, Parameter
+from cboc.space.parameters import Parameter
 from cboc.space.space import Space
 
 RAN = "ran."  # before a parameter's name: the field for the value that was really run
@@ -59,12 +58,12 @@ def _ran(fields: Fields, space: Space, design: Mapping[str, Any]) -> dict[str, A
 
 def _value(name: str, parameter: Parameter, text: str, designed: Any) -> Any:
     """Read one field; an unchanged field means the design's value, with all its digits."""
-    if text.strip() == shown(parameter, designed):
+    if text.strip() == parameter.shown(designed):
         return designed
     with at(name):
         if not text.strip():
             raise CbocError("expected a value, but the field is empty.")
-        return parameter.read(text.strip() if isinstance(parameter, Choice) else pointed(text))
+        return parameter.read(text.strip() if parameter.is_choice else pointed(text))
 
 
 def _number(what: str, text: str) -> float:

@@ -12,11 +12,15 @@ from typing import Any
 
 from cboc.site.site import Site
 from cboc.site.trial import Decision, Status, Trial
-from cboc.sitepage.formatting import outcome
 
 Option = dict[str, Any]
 CROSS = "path://M0,2 L2,0 L5,3 L8,0 L10,2 L7,5 L10,8 L8,10 L5,7 L2,10 L0,8 L3,5 Z"
 SHAPES = ("triangle", "diamond", "circle", "none", CROSS)
+
+
+def outcome(y: float) -> str:
+    """An outcome as people write it."""
+    return f"{y:.6g}"
 
 
 class Kind(StrEnum):

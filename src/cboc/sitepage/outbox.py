@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from cboc.exchange import wire
-from cboc.sitepage.formatting import shown
 from cboc.space.space import Space
 from cboc.storage.sitefile import Sent
 
@@ -52,5 +51,5 @@ def _line(message: Sent, space: Space) -> Line:
 
 def _design(x: list[float], space: Space) -> str:
     design = space.from_unit(x)
-    values = (f"{name} = {shown(p, design[name])} {p.unit}".rstrip() for name, p in space.parameters.items())
+    values = (f"{name} = {p.shown(design[name])} {p.unit}".rstrip() for name, p in space.parameters.items())
     return ", ".join(values)

@@ -15,7 +15,7 @@ from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from numbers import Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +25,18 @@ from cboc.errors import CbocError, did_you_mean
 
 TOLERANCE = 1e-9  # distances in the unit cube below this are rounding
 MOST_LEVELS = 1_000_000
+RESOLUTION = 1e-3  # of a parameter's width: smaller differences are not written
+MOST_DECIMALS = 6  # beyond which a number is written with a power of ten
+
+
+@dataclass(frozen=True)
+class Axis:
+    """How a parameter is drawn: its scale, from where to where, and for options their names."""
+
+    scale: Literal["linear", "log", "options"]
+    low: float
+    high: float
+    options: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -32,6 +44,7 @@ class _Number:
     """The scale and the grid that Float and Int share."""
 
     _noun: ClassVar[str]
+    is_choice: ClassVar[bool] = False
 
     low: float
     high: float
@@ -67,10 +80,44 @@ class _Number:
         """Number of unit coordinates."""
         return 1
 
+    def coordinates(self, name: str) -> tuple[str, ...]:
+        """Labels of the unit coordinates."""
+        return (name,)
+
     @property
     def width(self) -> float:
         """The span of the unit coordinate: high - low, or log10(high / low)."""
         return math.log10(self.high) - math.log10(self.low) if self.log else self.high - self.low
+
+    @property
+    def axis(self) -> Axis:
+        """How it is drawn."""
+        return Axis("log" if self.log else "linear", self.low, self.high)
+
+    @property
+    def described(self) -> str:
+        """Its values in words: '20 to 90 in steps of 5'."""
+        return self._range("")
+
+    @property
+    def allowed(self) -> str:
+        """What may be written into a field: '20 to 90 °C in steps of 5'."""
+        return self._range(f" {self.unit}" if self.unit else "")
+
+    def shown(self, value: float) -> str:
+        """The value in as few digits as an experiment can tell apart, never rounded out of its bounds."""
+        short = _plain(value) if self.step is not None else self._rounded(value)
+        return short if self.low <= float(short) <= self.high else repr(value)
+
+    def _rounded(self, value: float) -> str:
+        if self.log:
+            return _plain(float(f"{value:.4g}"))
+        decimals = max(0, math.ceil(-math.log10(RESOLUTION * self.width)))
+        return f"{value:.{decimals}f}" if decimals <= MOST_DECIMALS else f"{value:.6g}"
+
+    def position(self, value: float) -> float:
+        """Where a value lies on its axis."""
+        return float(value)
 
     @cached_property
     def levels(self) -> Array:
@@ -125,10 +172,11 @@ class _Number:
         return values[:, None]
 
     def _unexpected(self, value: object, end: str = ".") -> CbocError:
-        unit = f" {self.unit}" if self.unit else ""
+        return CbocError(f"expected {self._noun} from {self.allowed}, but got {_shown(value)}{end}")
+
+    def _range(self, unit: str) -> str:
         step = f" in steps of {_plain(self.step)}" if self.step is not None and self.step != 1 else ""
-        allowed = f"{self._noun} from {_plain(self.low)} to {_plain(self.high)}{unit}{step}"
-        return CbocError(f"expected {allowed}, but got {_shown(value)}{end}")
+        return f"{_plain(self.low)} to {_plain(self.high)}{unit}{step}"
 
 
 @dataclass(frozen=True)
@@ -197,6 +245,10 @@ class Int(_Number):
 class Choice:
     """One of a few options: strings, numbers or booleans."""
 
+    is_choice: ClassVar[bool] = True
+    width: ClassVar[float] = 1.0
+    grid: ClassVar[None] = None
+
     options: tuple[str | float | bool, ...]
     unit: str = ""
 
@@ -217,6 +269,33 @@ class Choice:
     def size(self) -> int:
         """Number of unit coordinates."""
         return len(self.options)
+
+    def coordinates(self, name: str) -> tuple[str, ...]:
+        """Labels of the unit coordinates: 'solvent=water', 'solvent=ethanol'."""
+        return tuple(f"{name}={option}" for option in self.options)
+
+    @property
+    def axis(self) -> Axis:
+        """How it is drawn."""
+        return Axis("options", -0.5, len(self.options) - 0.5, tuple(map(str, self.options)))
+
+    @property
+    def described(self) -> str:
+        """Its options: 'water, ethanol'."""
+        return ", ".join(map(str, self.options))
+
+    @property
+    def allowed(self) -> str:
+        """What may be written into a field, beside its options: the unit."""
+        return self.unit
+
+    def shown(self, value: object) -> str:
+        """The option as people write it."""
+        return str(value)
+
+    def position(self, value: str | float | bool) -> float:
+        """Where an option lies on its axis."""
+        return float(self.options.index(value))
 
     def to_unit(self, value: object) -> Array:  # (m,)
         """The one-hot coordinates of an option."""
@@ -296,12 +375,10 @@ def _from_fields(given: Mapping[str, Any]) -> Parameter:
 
 def to_fields(parameter: Parameter) -> dict[str, Any]:
     """The dictionary that as_parameter turns back into an equal parameter; plain enough for JSON and TOML."""
-    kind = next(name for name, cls in KINDS.items() if isinstance(parameter, cls))
     values = {field.name: getattr(parameter, field.name) for field in fields(parameter)}
     changed = {field.name: values[field.name] for field in fields(parameter) if values[field.name] != field.default}
-    if isinstance(parameter, Choice):
-        changed["options"] = list(parameter.options)
-    return {"type": kind, **changed}
+    plain = {name: list(value) if isinstance(value, tuple) else value for name, value in changed.items()}
+    return {"type": type(parameter).__name__.lower(), **plain}
 
 
 def _check_unit(unit: object) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from cboc.arrays import Array
 from cboc.errors import CbocError, did_you_mean
 from cboc.space.constraints import Linear, parse
-from cboc.space.parameters import TOLERANCE, Choice, Float, Int, Parameter, as_parameter, to_fields, winner
+from cboc.space.parameters import TOLERANCE, Float, Int, Parameter, as_parameter, to_fields, winner
 from cboc.space.polytope import Polytope
 from cboc.space.sampling import Sampler
 from cboc.space.sobol import sobol
@@ -84,29 +84,22 @@ class Space:
     @cached_property
     def coordinates(self) -> tuple[str, ...]:
         """Labels of the unit coordinates: 'T', 'solvent=water'."""
-        labels: list[str] = []
-        for name, parameter in self.parameters.items():
-            labels += [f"{name}={option}" for option in parameter.options] if isinstance(parameter, Choice) else [name]
-        return tuple(labels)
+        return tuple(label for name, p in self.parameters.items() for label in p.coordinates(name))
 
     @cached_property
     def widths(self) -> Array:  # (D,)
         """Natural width of every unit coordinate: high - low, log10(high / low) on a log scale, 1 for an option."""
-        widths = [np.ones(p.size) if isinstance(p, Choice) else np.array([p.width]) for p in self.parameters.values()]
-        return _read_only(np.concatenate(widths))
+        return _read_only(np.concatenate([np.full(p.size, p.width) for p in self.parameters.values()]))
 
     @cached_property
     def grid(self) -> tuple[Array | None, ...]:  # D of them
         """Levels of every unit coordinate that has a step; None for the others."""
-        grids: list[Array | None] = []
-        for parameter in self.parameters.values():
-            grids += [None] * parameter.size if isinstance(parameter, Choice) else [parameter.grid]
-        return tuple(grids)
+        return tuple(p.grid for p in self.parameters.values() for _ in range(p.size))
 
     @cached_property
     def blocks(self) -> tuple[slice, ...]:
         """The one-hot coordinates of every choice."""
-        return tuple(self._slices[name] for name, p in self.parameters.items() if isinstance(p, Choice))
+        return tuple(self._slices[name] for name, p in self.parameters.items() if p.is_choice)
 
     @cached_property
     def linear(self) -> tuple[Array, Array, Array, Array]:  # (m, D), (m,), (k, D), (k,)
@@ -159,14 +152,14 @@ class Space:
         """Natural values of many vectors at once, for a space of numbers only."""
         X = np.asarray(X, dtype=float)
         if self.blocks:
-            choice = next(name for name, p in self.parameters.items() if isinstance(p, Choice))
+            choice = next(name for name, p in self.parameters.items() if p.is_choice)
             raise CbocError(
                 f"array_from_unit is for numbers only, but '{choice}' is a Choice; use from_unit row by row."
             )
         if X.ndim != 2 or X.shape[1] != self.dimension:
             raise CbocError(f"expected an array of shape (n, {self.dimension}), but got {X.shape}.")
-        inside = self._inside(X)
-        return np.stack([p.natural(u) for p, u in zip(self._numbers.values(), inside.T, strict=True)], axis=1)
+        numbers = cast("list[Float | Int]", list(self.parameters.values()))  # by the check above
+        return np.stack([p.natural(u) for p, u in zip(numbers, self._inside(X).T, strict=True)], axis=1)
 
     # The feasible set
 
@@ -232,10 +225,6 @@ class Space:
         return {name: slice(end - p.size, end) for (name, p), end in zip(self.parameters.items(), ends, strict=True)}
 
     @cached_property
-    def _numbers(self) -> dict[str, Float | Int]:
-        return {name: p for name, p in self.parameters.items() if not isinstance(p, Choice)}
-
-    @cached_property
     def _levels(self) -> tuple[tuple[int, Array, Array], ...]:
         """Coordinate, levels and the midpoints between them."""
         grids = [(j, levels) for j, levels in enumerate(self.grid) if levels is not None]
@@ -281,9 +270,9 @@ class Space:
         if name not in self.parameters:
             raise CbocError(f"constraint '{text}': unknown parameter '{name}'; {did_you_mean(name, self.names)}")
         parameter = self.parameters[name]
-        if isinstance(parameter, Choice):
+        if parameter.is_choice:
             raise CbocError(f"constraint '{text}': '{name}' is a Choice, and options cannot be added up.")
-        if parameter.log:
+        if parameter.axis.scale == "log":
             raise CbocError(
                 f"constraint '{text}': '{name}' has a log scale, where a linear constraint is curved and a mix of "
                 "feasible designs may violate it; make the scale linear."
@@ -295,7 +284,7 @@ class Space:
         for name, coefficient in constraint.coefficients.items():
             j = self._slices[name].start
             row[j] = coefficient * self.widths[j]
-            bound -= coefficient * self._numbers[name].low
+            bound -= coefficient * self.parameters[name].axis.low
         return row, bound, float(np.linalg.norm(row))
 
     @cached_property

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from cboc.strategy.bayesian import Bayesian, paper
 from cboc.strategy.gate import Gate, Gated, GateLike
-from cboc.strategy.guide.guide import Guide, GuideLike
-from cboc.strategy.guide.strategy import Guided
+from cboc.strategy.guide.decision import Guide, GuideLike
+from cboc.strategy.guide.guided import Guided
 from cboc.strategy.opinion import Strategy
 
 

@@ -22,7 +22,7 @@ from cboc.space.space import Space
 from cboc.strategy.bayesian import SURROGATES, UTILITIES, named
 from cboc.strategy.collaborative import collaborative
 from cboc.strategy.gate import Gate
-from cboc.strategy.guide.guide import Guide
+from cboc.strategy.guide.decision import Guide
 from cboc.studyfile.section import (
     AMOUNT,
     COUNT,

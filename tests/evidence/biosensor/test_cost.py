@@ -8,9 +8,9 @@ import pytest
 from scipy.sparse import diags_array, eye_array, kron
 from scipy.sparse.linalg import splu
 
+from cboc.evidence.biosensor.advection import mesh_of
 from cboc.evidence.biosensor.flow import Flow
 from cboc.evidence.biosensor.response import Numerics, respond
-from cboc.evidence.biosensor.transport import mesh_of
 
 from .designs import DESIGNS
 

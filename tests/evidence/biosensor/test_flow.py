@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from cboc import CbocError
+from cboc.evidence.biosensor.advection import mesh_of
 from cboc.evidence.biosensor.flow import Flow, laminar, poiseuille
 from cboc.evidence.biosensor.sensor import MILLI, Channel, Sensor
-from cboc.evidence.biosensor.transport import mesh_of
 
 from .designs import DESIGNS
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 
+from cboc.evidence.biosensor.advection import mesh_of
 from cboc.evidence.biosensor.response import respond
 from cboc.evidence.biosensor.sensor import NANOMOLAR, Chemistry, Sample, Sensor
-from cboc.evidence.biosensor.transport import mesh_of
 
 from . import volterra
 from .designs import DESIGNS, peak, state_at

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from cboc.evidence.biosensor.advection import mesh_of
 from cboc.evidence.biosensor.mesh import Grading, lines, transport_lines
 from cboc.evidence.biosensor.sensor import MICRO, Channel
-from cboc.evidence.biosensor.transport import mesh_of
 
 
 def test_cells_have_the_size_of_the_grading():

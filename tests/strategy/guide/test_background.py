@@ -3,8 +3,8 @@ import pytest
 
 from cboc import Choice, Float, Int, Space
 from cboc.strategy.guide.background import Box, Cloud
+from cboc.strategy.guide.decision import Guide, background
 from cboc.strategy.guide.density import WIDTHS, fit_density
-from cboc.strategy.guide.guide import Guide, background
 
 FLOATS = dict.fromkeys("abc", (0.0, 1.0))
 SPACES = {

@@ -9,7 +9,6 @@ from typing import Annotated
 
 import typer
 
-from cboc.cli.bar import bar
 from cboc.cli.evidence.reports import (
     Rows,
     honest_rows,
@@ -23,6 +22,7 @@ from cboc.cli.evidence.reports import (
     tuning_jobs,
 )
 from cboc.cli.notes import notes
+from cboc.cli.progress_bar import bar
 from cboc.errors import CbocError
 from cboc.evidence import casestudy, engines, paper, theory
 from cboc.evidence.job import Job, Row, knows_trouble, work

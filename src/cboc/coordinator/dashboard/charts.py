@@ -12,7 +12,7 @@ import numpy as np
 from cboc.arrays import Array
 from cboc.errors import CbocError
 from cboc.exchange.study import Study
-from cboc.space.parameters import Choice, Parameter, winner
+from cboc.space.parameters import Parameter
 
 Option = dict[str, Any]
 
@@ -124,10 +124,10 @@ def _line(study: Study, k: int, points: list[Any]) -> Option:
 
 
 def _axis(parameter: Parameter) -> Option:
-    if isinstance(parameter, Choice):
-        options = [str(option) for option in parameter.options]
-        return {"type": "category", "data": options, "axisLine": {"show": False}}
-    return {"type": "log" if parameter.log else "value", "min": parameter.low, "max": parameter.high}
+    axis = parameter.axis
+    if axis.options:
+        return {"type": "category", "data": list(axis.options), "axisLine": {"show": False}}
+    return {"type": "log" if axis.scale == "log" else "value", "min": axis.low, "max": axis.high}
 
 
 def _natural(study: Study, X: Array, parameter: int) -> list[list[Any]]:  # (rounds, K, D) -> K lists of the rounds
@@ -137,17 +137,12 @@ def _natural(study: Study, X: Array, parameter: int) -> list[list[Any]]:  # (rou
     U = X[:, :, start : start + sizes[parameter]]
     found = study.space.parameters[study.space.names[parameter]]
     is_absent = np.isnan(U[:, :, 0]).T
-    values: list[list[Any]]
-    if isinstance(found, Choice):
-        values = [[str(found.options[winner(u)]) for u in row] for row in U.transpose(1, 0, 2)]
-    else:
-        values = [[_short(value) for value in row] for row in found.natural(np.nan_to_num(U[:, :, 0].T)).tolist()]
     return [
-        [None if gone else value for value, gone in zip(row, absent, strict=True)]
-        for row, absent in zip(values, is_absent, strict=True)
+        [None if gone else _short(found.from_unit(u)) for u, gone in zip(row, absent, strict=True)]
+        for row, absent in zip(U.transpose(1, 0, 2), is_absent, strict=True)
     ]
 
 
-def _short(value: float) -> float:
-    """Four significant digits."""
-    return float(f"{value:.4g}")
+def _short(value: Any) -> Any:
+    """Four significant digits of a number, and an option as a word."""
+    return float(f"{value:.4g}") if isinstance(value, int | float) and not isinstance(value, bool) else str(value)

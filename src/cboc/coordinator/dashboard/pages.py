@@ -26,7 +26,6 @@ from cboc.coordinator.rate_limit import TooMany
 from cboc.coordinator.tokens import NotAllowed
 from cboc.errors import CbocError
 from cboc.exchange.study import Study
-from cboc.space.parameters import Choice, Parameter
 from cboc.web.layout import add_layout, templates
 from cboc.web.same_origin import is_same_origin
 
@@ -171,7 +170,7 @@ def _to_login(request: Request, error: Exception) -> Response:
 def _environment() -> Environment:
     environment = templates(Path(__file__).parent / "templates")
     environment.globals |= {"address": _address, "shades": SHADES, "few": charts.FEW}
-    environment.filters |= {"duration": duration, "moment": _moment, "values": _values, "scale": _scale}
+    environment.filters |= {"duration": duration, "moment": _moment}
     return environment
 
 
@@ -191,19 +190,6 @@ def duration(seconds: float) -> str:
 
 def _moment(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-
-
-def _values(parameter: Parameter) -> str:
-    if isinstance(parameter, Choice):
-        return ", ".join(map(str, parameter.options))
-    step = "" if parameter.step in (None, 1) else f" in steps of {parameter.step:.12g}"
-    return f"{parameter.low:.12g} to {parameter.high:.12g}{step}"
-
-
-def _scale(parameter: Parameter) -> str:
-    if isinstance(parameter, Choice):
-        return "options"
-    return "logarithmic" if parameter.log else "linear"
 
 
 def _agreed(study: Study) -> dict[str, Any]:

@@ -10,9 +10,9 @@ import numpy as np
 
 from cboc.arrays import Array, is_number
 from cboc.errors import CbocError
+from cboc.evidence.biosensor.advection import FINEST, STEPS, State, Transport, mesh_of
 from cboc.evidence.biosensor.flow import Flow
 from cboc.evidence.biosensor.sensor import Sensor, Setting, arrival
-from cboc.evidence.biosensor.transport import FINEST, STEPS, State, Transport, mesh_of
 
 LONGEST = 400.0  # widths of a pulse: a sensor without a peak by then has no peak
 AFTER = 2  # falling samples after which the peak is over

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pickle
-import traceback
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import TypeVar
 
 from cboc.arrays import one_thread
+from cboc.child_processes import sendable
 from cboc.errors import CbocError
 
 Job = TypeVar("Job")
@@ -56,14 +56,7 @@ def outcome_of(number: int, call: Call) -> Outcome:
         with one_thread():
             return pickle.dumps((number, work(job), None))
     except Exception as error:
-        if not isinstance(error, CbocError):
-            error.add_note(traceback.format_exc())
-        try:
-            outcome = pickle.dumps((number, None, error))
-            pickle.loads(outcome)
-        except Exception:
-            return pickle.dumps((number, None, RuntimeError(traceback.format_exception_only(error)[0].strip())))
-        return outcome
+        return pickle.dumps((number, None, sendable(error)))
 
 
 def sentence(failure: Exception | None) -> str:

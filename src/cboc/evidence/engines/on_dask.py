@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from contextlib import ExitStack
 from typing import Any
 
+from cboc.child_processes import deaf_to_interrupts
 from cboc.errors import CbocError
 from cboc.evidence.engines.attempts import Call, Outcomes, sentence
 from cboc.evidence.engines.through_joblib import AT_LEAST_TWO, through_joblib
-from cboc.processes import deaf_to_interrupts
 
 CONNECT = 5  # seconds
 ENCRYPTED = ("tls", "wss")

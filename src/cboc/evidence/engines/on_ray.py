@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from cboc.child_processes import environment
 from cboc.errors import CbocError
 from cboc.evidence.engines.attempts import Call, Outcomes, sentence
 from cboc.evidence.engines.through_joblib import AT_LEAST_TWO, through_joblib
-from cboc.processes import environment
 
 CONNECT = 5  # seconds
 POLL = 0.1  # seconds

@@ -19,8 +19,8 @@ from cboc.site.policy import Policy
 from cboc.site.site import Site
 from cboc.site.trial import Trial
 from cboc.strategy.gate import Gate, Gated, GateLike
-from cboc.strategy.guide.guide import Guide
-from cboc.strategy.guide.strategy import Guided
+from cboc.strategy.guide.decision import Guide
+from cboc.strategy.guide.guided import Guided
 from cboc.strategy.opinion import Strategy
 from cboc.surrogate.gp import GP
 from cboc.utility.utility import Utility

@@ -12,7 +12,7 @@ from cboc.evidence.methods.pooled import Pooled
 from cboc.evidence.methods.tuning import GRIDS, VARIANTS
 from cboc.strategy.bayesian import SURROGATES, Bayesian
 from cboc.strategy.gate import Gate
-from cboc.strategy.guide.guide import Guide
+from cboc.strategy.guide.decision import Guide
 from cboc.utility.thompson import Thompson
 
 METHODS: dict[str, Method] = {

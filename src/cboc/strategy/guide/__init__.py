@@ -1,8 +1,8 @@
 """Guides draw a site to the others' best designs: an invention of this library, not of the paper.
 
-guide.py       whether to share at all, and how far to be drawn
-strategy.py    a strategy with a guide
-utility.py     a utility with a bonus near those designs
-density.py     where the sites' optima seem to lie
-background.py  where designs lie if nothing is known
+decision.py       whether to share at all, and how far to be drawn
+guided.py         a strategy with a guide
+drawn_utility.py  a utility with a bonus near those designs
+density.py        where the sites' optima seem to lie
+background.py     where designs lie if nothing is known
 """

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cboc.evidence.biosensor.advection import State
 from cboc.evidence.biosensor.sensor import MICRO, MILLI, layer
-from cboc.evidence.biosensor.transport import State
 from cboc.evidence.figures.biosensor.passage import Passage
 from cboc.plots import style
 from cboc.plots.style import INK

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from cboc.evidence.biosensor.advection import State
 from cboc.evidence.biosensor.sensor import MILLI
-from cboc.evidence.biosensor.transport import State
 from cboc.evidence.figures.biosensor.coverage import THOUSAND, draw_time, frame_along
 from cboc.evidence.figures.biosensor.field import add_scale, draw_layer
 from cboc.evidence.figures.biosensor.passage import Passage

@@ -9,9 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from cboc.arrays import Array
+from cboc.evidence.biosensor.advection import NEAR, Mesh, State, mesh_of
 from cboc.evidence.biosensor.response import REFERENCE, Numerics, Response, respond, states
 from cboc.evidence.biosensor.sensor import NANOMOLAR, Sensor, Setting
-from cboc.evidence.biosensor.transport import NEAR, Mesh, State, mesh_of
 
 BEYOND = 1.25  # the end of the simulation, in times of the peak
 SHARES = (0.1, 0.5, 0.9)  # shares of the largest coverage at which states are shown

@@ -9,8 +9,8 @@ import pytest
 from cboc import CbocError, Counsel, Dataset, Guide, Guided, Space
 from cboc.search.maximise import maximise
 from cboc.strategy.bayesian import Bayesian
-from cboc.strategy.guide.strategy import GuidedOpinion
-from cboc.strategy.guide.utility import Drawn
+from cboc.strategy.guide.drawn_utility import Drawn
+from cboc.strategy.guide.guided import GuidedOpinion
 from cboc.strategy.opinion import Heard
 from cboc.strategy.situation import Situation
 from cboc.strategy.verdict import Note, Stance, Verdict

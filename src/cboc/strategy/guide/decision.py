@@ -28,7 +28,7 @@ from cboc.errors import CbocError
 from cboc.space.space import Space
 from cboc.strategy.guide.background import Background, Box, Cloud
 from cboc.strategy.guide.density import OptimumDensity, fit_density
-from cboc.strategy.guide.utility import Drawn
+from cboc.strategy.guide.drawn_utility import Drawn
 from cboc.strategy.situation import Situation
 from cboc.strategy.verdict import Stance
 from cboc.utility.utility import Utility

@@ -8,7 +8,7 @@ from math import log
 
 from cboc.arrays import Array
 from cboc.errors import CbocError
-from cboc.strategy.guide.guide import Counsel, Guide, GuideLike
+from cboc.strategy.guide.decision import Counsel, Guide, GuideLike
 from cboc.strategy.opinion import Generator, Heard, Opinion, Strategy, as_strategy
 from cboc.strategy.situation import Situation
 from cboc.strategy.verdict import Note, Stance, Verdict

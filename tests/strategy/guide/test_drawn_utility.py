@@ -4,7 +4,7 @@ import pytest
 from cboc.search.maximise import maximise, maximise_all
 from cboc.space.space import Space
 from cboc.strategy.guide.density import fit_density
-from cboc.strategy.guide.utility import Drawn
+from cboc.strategy.guide.drawn_utility import Drawn
 from cboc.surrogate.fitting import Task, fit_all
 from cboc.utility.improvement import LogEI
 

@@ -5,9 +5,9 @@ from scipy.stats import spearmanr
 from cboc.data.dataset import Dataset
 from cboc.errors import CbocError
 from cboc.space.space import Space
+from cboc.strategy.guide.decision import UNDRAWN, Counsel, Guide, consistency, rank_correlation
 from cboc.strategy.guide.density import fit_density
-from cboc.strategy.guide.guide import UNDRAWN, Counsel, Guide, consistency, rank_correlation
-from cboc.strategy.guide.utility import Drawn
+from cboc.strategy.guide.drawn_utility import Drawn
 from cboc.strategy.situation import Situation
 from cboc.strategy.verdict import Stance
 from cboc.surrogate.fitting import fit
