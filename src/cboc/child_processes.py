@@ -152,7 +152,7 @@ def _dismiss(connection: Connection, team: dict[Connection, tuple[BaseProcess, i
     process.kill()
     process.join()
     code = process.exitcode or 0
-    return f"a process was ended by {signal.Signals(-code).name}" if code < 0 else f"a process left with code {code}"
+    return f"a process was ended by {signal.Signals(-code).name}" if code < 0 else f"a process exited with code {code}"
 
 
 def _serve(connection: Connection) -> None:

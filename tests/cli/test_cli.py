@@ -197,7 +197,7 @@ def test_an_existing_run_is_neither_overwritten_nor_mixed_with_another(finished,
     (here / "notes.txt").write_text("mine")
     assert "holds other files, not a run" in sentence(call("simulate", study, "--out", here, "--fresh"))
     assert (here / "notes.txt").read_text() == "mine"
-    assert "give one of them" in sentence(call("simulate", study, "--resume", "--fresh"))
+    assert "give only one of them" in sentence(call("simulate", study, "--resume", "--fresh"))
 
 
 def test_resuming_a_finished_run_changes_nothing_and_shows_the_same(finished):

@@ -189,7 +189,7 @@ def test_joining_needs_an_invitation_and_is_idempotent(engine, serving):
             answer = plain.post(f"{base}/v2/join", json={"code": code, "token": token})
             assert answer.status_code == 200 and answer.json()["site"] == "x"
         again = plain.post(f"{base}/v2/join", json={"code": code, "token": new_secret()})
-        assert again.status_code == 401 and "was used already" in again.json()["error"]
+        assert again.status_code == 401 and "has already been used" in again.json()["error"]
         unknown = plain.post(f"{base}/v2/join", json={"code": "guess", "token": token})
         assert unknown.status_code == 401 and "unknown or too old" in unknown.json()["error"]
         headers = {"Authorization": f"Bearer {token}"}

@@ -180,7 +180,7 @@ def test_a_file_that_was_cut_or_altered_is_refused_and_nothing_of_it_is_taken(ur
     ]
     for content in spoilt:
         wrong.write_bytes(content)
-        with pytest.raises(CbocError, match="is no backup, or was cut or altered after it was written"):
+        with pytest.raises(CbocError, match="is not a backup, or was truncated or altered after it was written"):
             restore(wrong, other)
     wrong.write_bytes(gzip.compress(text))
     restore(wrong, other)  # the same content is fine, however it was compressed
@@ -197,7 +197,7 @@ def rewritten(path, **changes):
     ("changes", "complaint"),
     [
         ({"format": "cboc backup 2"}, "has the format 'cboc backup 2'; this cboc reads 'cboc backup 1'"),
-        ({"cboc": "7.0", "revision": "9999"}, "is of cboc 7.0, whose tables this one does not know"),
+        ({"cboc": "7.0", "revision": "9999"}, "was written by cboc 7.0, whose tables this one does not know"),
     ],
 )
 def test_a_newer_backup_is_refused(tmp_path, changes, complaint):
@@ -302,7 +302,7 @@ def test_the_commands_do_it(app, tmp_path, monkeypatch):
     shutil.copy(FROZEN / "0001.sqlite", "coordinator.db")
     run = CliRunner().invoke
     saved = run(app, ["backup", "monday.cboc"])
-    assert saved.exit_code == 0 and "monday.cboc is written: studies 1, " in saved.stderr
+    assert saved.exit_code == 0 and "Wrote monday.cboc: studies 1, " in saved.stderr
     restored = run(app, ["restore", "monday.cboc"], env={"CBOC_DATABASE": "sqlite:///other.db"})
     assert restored.exit_code == 0 and "proposals 7" in restored.stderr
     with opened("sqlite:///other.db") as engine:

@@ -124,7 +124,7 @@ def _is_whole(engine):
     """Every proposal once, and every round closed."""
     with engine.connect() as connection:
         keys = [(row.state, row.turn, row.site) for row in connection.execute(select(proposals))]
-        closed = connection.execute(select(studies.c.rounds_closed)).scalar_one()
+        closed = connection.execute(select(studies.c.closed)).scalar_one()
     assert sorted(keys) == [(round, round, site) for round in range(ROUNDS) for site in STUDY.sites]
     assert closed == ROUNDS
 

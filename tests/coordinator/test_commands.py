@@ -178,8 +178,7 @@ def test_results_by_hand(bench, coordinator):
     assert "Trial 1: -0.5" in bench.at("lab-a", "tell", "-0.5", "--trial", "1", "--again").stderr
     assert json.loads(bench("best", bench.folder / "lab-a.db", "--format", "json").stdout)[0]["y"] == 0.25
     assert (
-        "with a parameter, pH, solvent"
-        in bench.at("lab-a", "tell", "1", "--ran", "PH=3", "--trial", "1", code=2).stderr
+        "with a name of pH, solvent" in bench.at("lab-a", "tell", "1", "--ran", "PH=3", "--trial", "1", code=2).stderr
     )
     assert "--ran pH=acid" in bench.at("lab-a", "tell", "1", "--ran", "pH=acid", "--trial", "1", code=2).stderr
     bench("revoke", "lab-a")
@@ -230,7 +229,7 @@ def test_mistakes_of_an_operator_get_one_sentence(bench):
     assert "--workers above 1" in bench("serve", "--workers", "2", code=2).stderr
     assert "a certificate needs its key" in bench("serve", "--certificate", "a.pem", code=2).stderr
     missing = bench("serve", "--certificate", "a.pem", "--key", "a.key", code=2).stderr
-    assert "are no certificate and its key" in missing
+    assert "are not a certificate and its key" in missing
     assert "there is no site 'lab-z'" in bench("invite", "lab-z", code=2).stderr
     assert "there is no site 'lab-z'" in bench("revoke", "lab-z", code=2).stderr
     assert "there is no study 'other'" in bench("invite", "--study", "other", code=2).stderr

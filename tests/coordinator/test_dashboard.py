@@ -130,11 +130,11 @@ def test_a_browser_that_says_same_origin_is_believed_whatever_the_proxy_calls_us
 def test_a_wrong_password_and_then_too_many(base):
     for _ in range(5):
         answer = send(base, "/login", password="wrong horse")
-        assert answer.status_code == 401 and "do not go together" in text(answer)
+        assert answer.status_code == 401 and "do not match" in text(answer)
         assert "wrong horse" not in answer.text and 'value="ada"' in answer.text
     answer = send(base, "/login")
     assert answer.status_code == 429 and 0 < int(answer.headers["Retry-After"]) <= 60
-    assert "too many tries" in text(answer) and "Set-Cookie" not in answer.headers
+    assert "too many attempts" in text(answer) and "Set-Cookie" not in answer.headers
 
 
 @pytest.mark.parametrize("person", ["", "a\0b", "<b>x</b>", "x" * 30_000])

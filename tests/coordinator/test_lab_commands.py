@@ -59,9 +59,9 @@ def test_a_sheet_that_was_filled_in_and_not_told_is_not_written_over(labs):
     filled = sheet.read_text()
     for format in ("csv", "json", "table"):
         said = call("ask", "--format", format, "--output", "bench.csv", code=2)
-        assert "bench.csv is filled in, and not all of it was told; cboc tell bench.csv first" in said
+        assert "bench.csv has results that were not told yet; cboc tell bench.csv first" in said
     assert sheet.read_text() == filled
-    assert "1 line of bench.csv told." in call("tell", "bench.csv")
+    assert "Told 1 line of bench.csv." in call("tell", "bench.csv")
     call("ask", "--format", "csv", "--output", "bench.csv", code=3)  # waits for y
     y = cboc.join(storage="y.db")
     y.abandon(y.ask())
@@ -154,7 +154,7 @@ def test_a_question_while_others_are_awaited_is_one_message(labs, monkeypatch, h
 def test_a_strategy_that_was_given_in_python_is_missed_aloud(labs):
     """It is code, and not in the file: the command line thinks with the default one, and says so once."""
     assert labs
-    note = "The strategy that was given in Python is not in x.db; this thinks with the default one instead."
+    note = "The strategy given in Python is not in x.db; this command uses the default one instead."
     assert note not in call("ask")
     own = Policy(Bayesian(), initial=1)
     assert cboc.join(storage="x.db", policy=own).policy == own

@@ -266,7 +266,7 @@ def test_a_database_that_is_not_ours_or_newer_is_refused_and_left_alone(empty):
             with changing(empty) as connection:
                 connection.exec_driver_sql("CREATE TABLE alembic_version (version_num VARCHAR(32))")
                 connection.exec_driver_sql("INSERT INTO alembic_version VALUES ('1ae4cf12')")
-        with pytest.raises(CbocError, match="holds tables that are not cboc's; give the coordinator one of its own"):
+        with pytest.raises(CbocError, match="holds tables that are not cboc's; give the coordinator its own"):
             upgrade(empty)
         assert "studies" not in inspect(empty).get_table_names()
 
@@ -275,7 +275,9 @@ def test_a_newer_database_is_refused(empty):
     upgrade(empty)
     with changing(empty) as connection:
         connection.exec_driver_sql("UPDATE alembic_version SET version_num = '9999'")
-    with pytest.raises(CbocError, match=f"is at revision 9999, and this cboc knows up to {latest()}; install a newer"):
+    with pytest.raises(
+        CbocError, match=f"is at revision 9999, but this cboc knows only up to {latest()}; install a newer"
+    ):
         upgrade(empty)
 
 
@@ -285,7 +287,7 @@ def test_a_database_that_cannot_be_reached_is_one_sentence_without_its_password(
         "sqlite": f"sqlite:///{tmp_path}/missing/coordinator.db",
         "postgresql": "postgresql+psycopg://cboc:secret@127.0.0.1:9/cboc",
     }
-    with pytest.raises(CbocError, match="cannot be opened; is there such a folder|cannot be reached") as refusal:
+    with pytest.raises(CbocError, match="cannot be opened; does its folder exist|cannot be reached") as refusal:
         upgrade(open_database(nowhere[kind]))
     assert "secret" not in str(refusal.value) and "\n" not in str(refusal.value)
 
@@ -308,7 +310,7 @@ def test_a_file_that_may_not_be_written_to(tmp_path, content):
         engine = open_database(f"sqlite:///{path}")
         upgrade(engine)
         engine.dispose()
-    assert "may not be written to" in refusal(open_database(f"sqlite:///file:{path}?mode=ro&uri=true"))
+    assert "is read-only" in refusal(open_database(f"sqlite:///file:{path}?mode=ro&uri=true"))
 
 
 @pytest.mark.parametrize("is_latest", [True, False])
@@ -318,7 +320,7 @@ def test_a_server_that_may_only_be_read(postgres_engine, is_latest):
         assert connection.exec_driver_sql("SHOW transaction_read_only").scalar_one() == "on"
     if not is_latest:
         downgrade(postgres_engine, "base")
-    assert "may not be written to" in refusal(readonly)
+    assert "is read-only" in refusal(readonly)
 
 
 def test_a_new_file_is_for_its_owner(tmp_path):
@@ -340,7 +342,7 @@ def test_a_file_that_another_process_holds(tmp_path, monkeypatch):
     shutil.copy(FROZEN / "0001.sqlite", path)
     holder = sqlite3.connect(path, isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")
-    assert "is in use by somebody else" in refusal(open_database(f"sqlite:///{path}"))
+    assert "is in use by another process" in refusal(open_database(f"sqlite:///{path}"))
     holder.close()
 
 
@@ -363,7 +365,7 @@ def test_a_new_file_that_another_process_holds_for_a_moment(tmp_path):
 def test_a_lock_that_another_process_holds(postgres_engine, monkeypatch):
     monkeypatch.setattr(schema, "PATIENCE", 1.0)
     with changing(postgres_engine):
-        assert "is in use by somebody else" in refusal(open_database(postgres_engine.url.render_as_string()))
+        assert "is in use by another process" in refusal(open_database(postgres_engine.url.render_as_string()))
 
 
 def test_a_full_disk(tmp_path):
@@ -373,7 +375,7 @@ def test_a_full_disk(tmp_path):
     def _(connection, _):
         connection.execute("PRAGMA max_page_count = 8")
 
-    assert "has no space left on its disk" in refusal(engine)
+    assert "is on a disk that is full" in refusal(engine)
     again = open_database(f"sqlite:///{tmp_path / 'coordinator.db'}")
     assert revision(again) is None and inspect(again).get_table_names() == []
     again.dispose()
@@ -381,7 +383,7 @@ def test_a_full_disk(tmp_path):
 
 def test_a_file_that_is_no_database(tmp_path):
     (tmp_path / "notes.txt").write_text("no database at all, but long enough to be taken for one" * 20)
-    assert "is none, or damaged" in refusal(open_database(f"sqlite:///{tmp_path / 'notes.txt'}"))
+    assert "is not one, or is damaged" in refusal(open_database(f"sqlite:///{tmp_path / 'notes.txt'}"))
 
 
 def test_a_new_revision_can_be_drafted(empty, tmp_path):

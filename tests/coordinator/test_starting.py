@@ -89,13 +89,13 @@ def test_of_two_studies_none_begins_if_one_is_refused(monkeypatch):
     Path("study.toml").write_text(STUDY.replace("horizon = 2", "horizon = 3"))
     Path("new.toml").write_text(STUDY.replace("buffer study", "new study"))
     refused = call("serve", "new.toml", "study.toml")
-    assert "other terms: horizon is 3 here and 2 there. Terms do not change" in refused
+    assert "other terms: horizon is 3 here and 2 there. Terms cannot change" in refused
     assert held() == ["buffer study"]
 
 
 @pytest.mark.parametrize("database", ["sqlite://", "sqlite:///", "sqlite:///:memory:"])
 def test_a_database_has_a_name(database):
-    assert "a database lasts in a file: sqlite:///FILE.db" in call("serve", "study.toml", "--database", database)
+    assert "an SQLite database is a file, sqlite:///FILE.db" in call("serve", "study.toml", "--database", database)
 
 
 @pytest.mark.parametrize("deadline", ["99999999 d", "9" * 400 + " d", "3651 d", "0 d", "1e3 d"])
@@ -115,7 +115,7 @@ def test_the_deadline_of_a_study_that_has_begun_does_not_change(monkeypatch):
     monkeypatch.setattr(coordinator, "_run", lambda *_: None)
     call("serve", "study.toml", code=0)
     Path("study.toml").write_text(STUDY.replace("36 h", "48 h"))
-    assert "other terms: deadline is 172800 here and 129600 there. Terms do not change" in call("serve", "study.toml")
+    assert "other terms: deadline is 172800 here and 129600 there. Terms cannot change" in call("serve", "study.toml")
     engine = open_database("sqlite:///coordinator.db")
     assert Transactions(engine).study("buffer study").deadline == 129_600.0
     engine.dispose()
@@ -141,7 +141,7 @@ def test_an_invitation_is_good_for_a_while(monkeypatch):
     call("serve", "study.toml", code=0)
     for days in ("0", "-1", "nan", "1e300"):
         assert "--days is above 0 and at most 3650" in call("invite", "--days", days)
-    assert "given to the same sites before, and not used, are good no more" in call("invite", code=0)
+    assert "Earlier codes for these sites that were not used are no longer valid" in call("invite", code=0)
 
 
 def test_what_cannot_be_written_is_named_as_it_was_typed():

@@ -176,7 +176,7 @@ def test_a_study_that_no_coordinator_can_run_is_refused(engine, wrong, complaint
 def test_mistakes_get_one_sentence(engine):
     exchange = Transactions(engine)
     exchange.create(study())
-    with pytest.raises(CbocError, match="there is a study 'trial run' here already"):
+    with pytest.raises(CbocError, match="there is already a study 'trial run' here"):
         exchange.create(replace(study(), horizon=9))
     with pytest.raises(CbocError, match="there is no study 'other' here"):
         exchange.mix("other", "x", 0)

@@ -108,7 +108,7 @@ def test_a_failed_experiment_is_kept_with_its_reason(plant):
         ("horizon = 3", "horizon = 4", "horizon is 4 here and 3 there"),
         ('name = "plant"', 'name = "plant"\ndirection = "minimise"', "has joined to maximise; correct its direction"),
         ("./solver", "./solve", "'plant': there is no program"),
-        ('"{x}"', '"{y}"', "'plant': the command: the field {y} is no parameter"),
+        ('"{x}"', '"{y}"', "'plant': the command: the field {y} is not a parameter"),
         ("[site.program]", "[site.programme]", "unknown key 'programme'; did you mean 'program'?"),
         (STUDY[STUDY.index("[site.program]"):], "", "'plant': it has to say where outcomes come from"),
     ],

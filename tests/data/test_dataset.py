@@ -131,7 +131,7 @@ def test_one_standard_error_serves_all():
         ),
         (
             lambda: Dataset([[0.0]], [1], failures=[[0, 0]]),
-            "X and failures need the same columns, but have 1 and 2.",
+            "X and failures need equally many columns, but have 1 and 2.",
         ),
         (lambda: Dataset([[0.0]], [1], direction="maximize"), "unknown direction 'maximize'; did you mean 'maximise'?"),
         (

@@ -81,8 +81,8 @@ def test_every_margin_of_the_sheet_is_a_95_percent_interval(told):
 @pytest.mark.parametrize(
     ("made", "sentence"),
     [
-        (lambda: Attempt("papers", "cboc", 0), "no setup of the case study; did you mean 'paper'"),
-        (lambda: Attempt("paper", "cbocc", 0), "no method of this library; did you mean 'cboc'"),
+        (lambda: Attempt("papers", "cboc", 0), "not a setup of the case study; did you mean 'paper'"),
+        (lambda: Attempt("paper", "cbocc", 0), "not a method of this library; did you mean 'cboc'"),
         (lambda: Attempt("paper", "cboc", -1), "a seed is a whole number from 0"),
     ],
 )
@@ -99,16 +99,16 @@ def test_an_unknown_setup_on_the_command_line_is_one_sentence(tmp_path):
 def test_a_damaged_account_is_refused(told):
     with pytest.raises(ValueError, match="shape"):
         Account(told.job, told.designs[:, 1:], told.outcomes)
-    with pytest.raises(ValueError, match="outside of the box"):
+    with pytest.raises(ValueError, match="outside the box"):
         Account(told.job, told.designs + 2.0, told.outcomes)
     with pytest.raises(ValueError, match="shape"):
         Account(told.job, told.designs[..., :2], told.outcomes)
     nothing = np.full_like(told.outcomes, np.nan)
-    with pytest.raises(ValueError, match="no outcome of an initial design"):
+    with pytest.raises(ValueError, match="no initial outcome"):
         Account(told.job, told.designs, nothing)
     absent = told.designs.copy()
     absent[0, -1] = np.nan
-    with pytest.raises(ValueError, match="or one without a design"):
+    with pytest.raises(ValueError, match="or an outcome without a design"):
         Account(told.job, absent, told.outcomes)
 
 

@@ -234,5 +234,5 @@ def test_ctrl_c_says_how_to_go_on(here):
         running.send_signal(signal.SIGINT)
         _, stderr = running.communicate(timeout=30)
     assert running.returncode == 130
-    assert "Stopped; what was done is in o. The same command goes on from there." in stderr
+    assert "Stopped; the finished runs are in o. The same command goes on from there." in stderr
     assert "Traceback" not in stderr

@@ -189,7 +189,7 @@ def test_a_killed_worker_costs_no_result(work, place, tmp_path):
 def test_a_job_that_ends_every_worker_ends_the_run_after_the_others(work, tmp_path):
     jobs = [work.Job(seed, str(tmp_path), deaths=1000 * (seed == 0)) for seed in range(4)]
     finished = []
-    with pytest.raises(CbocError, match="ended by SIGKILL.* 1 of 4 jobs are left, what was finished is kept."):
+    with pytest.raises(CbocError, match="ended by SIGKILL.* 1 of 4 jobs are left, and finished ones are kept."):
         finished.extend(job.seed for job, _ in engine("local", 2)(work.die_at_first, jobs))
     assert sorted(finished) == [1, 2, 3]
     assert len(list(tmp_path.iterdir())) == 1 + PATIENCE

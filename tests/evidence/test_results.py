@@ -87,7 +87,7 @@ def test_a_damaged_line_in_the_middle_is_named(tmp_path):
     with pytest.raises(CbocError, match=r"line 2 of .* is damaged"):
         Results(tmp_path, Row)
     path.write_text(lines[0].replace('"method":"individual"', '"method":"indivdual"'))
-    with pytest.raises(CbocError, match=r"line 1 of .*'indivdual' is no method.*did you mean 'individual'"):
+    with pytest.raises(CbocError, match=r"line 1 of .*'indivdual' is not a method.*did you mean 'individual'"):
         Results(tmp_path, Row)
 
 
@@ -215,9 +215,9 @@ def test_jobs_come_seed_by_seed_and_once():
 
 
 def test_unknown_names_are_one_sentence():
-    with pytest.raises(CbocError, match="'indvidual' is no method of this library; did you mean 'individual'?"):
+    with pytest.raises(CbocError, match="'indvidual' is not a method of this library; did you mean 'individual'?"):
         Job(SCENARIO, "default", "indvidual", 0)
-    with pytest.raises(CbocError, match="'papr' is no surrogate of this library; did you mean 'paper'?"):
+    with pytest.raises(CbocError, match="'papr' is not a surrogate of this library; did you mean 'paper'?"):
         Job(SCENARIO, "papr", "individual", 0)
     with pytest.raises(CbocError, match="'lvy-2' is not a problem"):
         Scenario("lvy-2", 2)

@@ -176,5 +176,5 @@ def test_mistakes_get_one_sentence(coordinator, tmp_path):
     for code in ("unknown", codes["y"]):
         with pytest.raises(CbocError, match="use another file for another site or study"):
             cboc.join(url, code, storage=tmp_path / "x.db")
-    with pytest.raises(CbocError, match="this invitation was used already"):
+    with pytest.raises(CbocError, match="this invitation has already been used"):
         cboc.join(url, codes["x"], storage=tmp_path / "second.db", direction="minimise")

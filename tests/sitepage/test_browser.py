@@ -143,7 +143,7 @@ def test_a_mistake_stays_beside_the_form_until_it_is_mended(labs, visit):
     window.wait_for_selector("#mistake")
     assert window.evaluate("document.activeElement.id") == "y-0"
     after_polls(window)
-    assert "'0.1.2' is none" in window.inner_text("#mistake") and window.input_value("#y-0") == "0.1.2"
+    assert "'0.1.2' is not one" in window.inner_text("#mistake") and window.input_value("#y-0") == "0.1.2"
     window.fill("#y-0", "0.12")
     window.keyboard.press("Enter")
     ready(window, 1)

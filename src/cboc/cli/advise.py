@@ -17,7 +17,7 @@ def advice_of(run: Run, only: str | None, seed: int | None) -> list[Advice]:
     """Return the advice for all sites, or for one, as they were at the end of one repetition."""
     study, seeds = run.study, run.seeds(TOGETHER)
     if seed is not None and seed not in seeds:
-        raise CbocError(f"{run.directory} has the seeds {', '.join(map(str, seeds)) or 'of no run'}; got {seed}.")
+        raise CbocError(f"{run.directory} has the seeds {', '.join(map(str, seeds)) or 'none'}; got {seed}.")
     if not seeds:
         raise run.emptiness
     if only is not None:

@@ -128,7 +128,7 @@ def init(
     if path.exists() and not force:
         raise CbocError(f"{path} exists already; --force overwrites it.")
     path.write_text(studyfile.template(), encoding="utf-8")
-    notes.print(f"{path} is written; cboc simulate {path} runs it.")
+    notes.print(f"Wrote {path}; run it with cboc simulate {path}.")
 
 
 @app.command()
@@ -136,14 +136,14 @@ def simulate(
     study: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="A study file; `cboc init` writes one.")],
     out: Annotated[Path | None, typer.Option(help="Directory of the run.", show_default="runs/NAME")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue a run that was interrupted.")] = False,
-    fresh: Annotated[bool, typer.Option("--fresh", help="Start the run anew, forgetting what it holds.")] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Start over; discard what the run holds.")] = False,
     alone: Annotated[bool, typer.Option(help="Also run every site on its own, with the same seeds.")] = True,
-    seeds: Annotated[int, typer.Option(min=1, help="How many repetitions, with seeds counted from the file's.")] = 1,
+    seeds: Annotated[int, typer.Option(min=1, help="How many repetitions; seeds count up from the file's.")] = 1,
     format: RowFormat = Format.TABLE,
 ) -> None:
     """Run a study, together and alone, and compare.
 
-    Every experiment is on disk at once, as a line of JSON in the directory of the run. Ctrl-C, or a power cut, loses
+    Every experiment is saved at once, as a line of JSON in the directory of the run. Ctrl-C or a power cut loses
     nothing: `--resume` continues to exactly the same end. The table has a row per site: the best outcome alone and
     together, the gain (positive: better together), and the rounds it took to reach what alone reached at its end.
 
@@ -152,17 +152,17 @@ def simulate(
     file = studyfile.read(study)
     _ = file.experiments  # a missing function is better found now than in a worker
     if resume and fresh:
-        raise CbocError("--resume continues a run and --fresh forgets it; give one of them.")
+        raise CbocError("--resume continues a run and --fresh discards it; give only one of them.")
     directory = out or default_directory(file)
     run = begin(directory, file, is_resumed=resume, is_fresh=fresh)
     try:
         simulate_file(file, run, seeds=seeds, with_alone=alone)
     except KeyboardInterrupt:
         command = _again(study, out, alone, seeds)
-        notes.print(f"Stopped; what was done is in {directory}. Continue with: {command}")
+        notes.print(f"Stopped; the finished experiments are in {directory}. Continue with: {command}")
         raise typer.Exit(130) from None
     typer.echo(write(results(run), format))
-    notes.print(f"The run is in {directory}; see cboc best, export and plot {directory}.")
+    notes.print(f"The run is in {directory}; look at it with cboc best, export or plot {directory}.")
 
 
 def _again(study: Path, out: Path | None, alone: bool, seeds: int) -> str:
@@ -178,9 +178,8 @@ def best(
 ) -> None:
     """Show the best design of a site, or of every site of a run.
 
-    Of a run, a row per site, together and alone: the outcome, the seed and the round it came from, and the design in
-    natural units. Rounds count from 0, as in the export; an initial design, or a result from before the study, has
-    none.
+    For a run, there is a row per site, together and alone: the outcome, its seed and round, and the design in natural
+    units. Rounds count from 0, as in the export; an initial design, or a result from before the study, has no round.
 
     Examples: `cboc best` at a site, `cboc best runs/first-study` after a simulation
     """
@@ -191,21 +190,21 @@ def best(
 @app.command()
 def advise(
     where: RunOrFile = lab.FILE,
-    site: Annotated[str | None, typer.Option(help="Of a run, only this one.", show_default="all")] = None,
+    site: Annotated[str | None, typer.Option(help="For a run: only this site.", show_default="all")] = None,
     seed: Annotated[
-        int | None, typer.Option(min=0, help="Of a run, which repetition.", show_default="the first")
+        int | None, typer.Option(min=0, help="For a run: which repetition.", show_default="the first")
     ] = None,
     format: RowFormat = Format.TABLE,
 ) -> None:
     """Should we go on together? What each site can tell from its own data and the designs that were shared.
 
-    mean gain: by how much the site's best was better than it would have been alone, in the mean over the rounds. Where
-    no run alone is beside it that is an estimate: the site's own model takes the place of its experiment, and a search
-    alone is played on it, from the same initial designs.
-    log odds: that the sites' best designs lie together, in nats; from 4 on the site is drawn to them, below it is in
-    doubt and follows only what keeps half of its utility. consistency: the rank correlation of the site's own outcomes
-    with that, from -1 to 1; where the log odds are high and this is below 0 the site works alone. shared and own: its
-    experiments of either kind, and how many were better than all before. model fit: the share of its outcomes'
+    mean gain: how much better the site's best was than it would have been alone, on average over the rounds. Without a
+    run alone beside it this is an estimate: the site's own model takes the place of its experiment, and a search alone
+    is played on it, from the same initial designs.
+    log odds: that the sites' best designs lie together, in nats; from 4 on the site is drawn to them, below that it is
+    in doubt and follows only a mix that keeps half of its utility. consistency: the rank correlation of the site's own
+    outcomes with this, from -1 to 1; if the log odds are high and this is below 0, the site works alone. shared and
+    own: its experiments of each kind, and how many were better than all before. model fit: the share of its outcomes'
     variance that its surrogate predicts when they are left out one by one.
 
     Examples: `cboc advise` at a site, `cboc advise runs/first-study --site lab-b` after a simulation
@@ -242,7 +241,7 @@ def export(
         typer.echo(text)
         return
     output.write_text(text + "\n", encoding="utf-8")
-    notes.print(f"{output} is written.")
+    notes.print(f"Wrote {output}.")
 
 
 @app.command()
@@ -254,7 +253,7 @@ def plot(
     """Draw a run.
 
     progress: how the search went. paths: where the sites went. matrix: who listened to whom. moves: from the proposed
-    to the mixed design. gain: what each site has from working together.
+    to the mixed design. gain: what each site gains by working together.
 
     Example: `cboc plot runs/first-study --kind progress`
     """
@@ -273,8 +272,8 @@ def demo(
     """See in about half a minute (plus set-up) what collaboration is worth.
 
     Six sites, each with its own version of a test problem whose optimum lies at a random place, work together with the
-    library's defaults, and each on its own, from the same initial designs. Prints the comparison and draws it, be it
-    a gain or a loss.
+    library's defaults, and then each alone, from the same initial designs. Prints the comparison and draws it, whether
+    it is a gain or a loss.
 
     Example: `cboc demo --seeds 20`
     """
@@ -285,7 +284,7 @@ def demo(
         with bar(demonstration.experiments(seeds)) as advance:
             together, alone = demonstration.race_all(seeds, lambda: advance(""))
     except KeyboardInterrupt:
-        notes.print("Stopped; a demonstration keeps nothing.")
+        notes.print("Stopped; the demo keeps nothing.")
         raise typer.Exit(130) from None
     typer.echo(write(demonstration.measures(together, alone), Format.TABLE))
     finding = demonstration.finding(together, alone)
@@ -301,12 +300,12 @@ def demo(
 @app.command("demo-service")
 def demo_service(
     out: Annotated[Path, typer.Option(help="A folder for its files.")] = Path("runs/service"),
-    open: Annotated[bool, typer.Option(help="Show the dashboard in the browser, where there is one.")] = True,
+    open: Annotated[bool, typer.Option(help="Show the dashboard in the browser, if there is one.")] = True,
 ) -> None:
-    """See a coordinator and three sites at work, each a process of its own, in about a minute.
+    """See a coordinator and three sites at work, each in its own process, in about a minute.
 
-    The sites exchange designs through the coordinator until the study is over; the dashboard can be watched meanwhile.
-    Then a table of what each found, and whether an outcome is among the messages that left it.
+    The sites exchange designs through the coordinator until the study is over; meanwhile you can watch the dashboard.
+    At the end, a table says what each site found, and whether an outcome was in any message that left it.
 
     Example: `cboc demo-service --out /tmp/rehearsal`
     """
@@ -322,7 +321,7 @@ def demo_service(
                 webbrowser.open(place.url)
             rehearsal.take_part(place)
             typer.echo(write(rehearsal.results(place), Format.TABLE))
-            notes.print(f"All files are in {out}; for instance cboc audit --file {place.file('lab-a')}.")
+            notes.print(f"All files are in {out}; try cboc audit --file {place.file('lab-a')}.")
             if is_watched:
                 input("The dashboard stays until you press Enter. ")
     except KeyboardInterrupt:

@@ -18,9 +18,9 @@ def audit(
     file: SiteOption = FILE,
     format: RowFormat = Format.TABLE,
 ) -> None:
-    """Show every message that ever left this site, word for word but for its token.
+    """Show every message that ever left this site, word for word except for its token.
 
-    And whether any outcome is among the bytes: it is looked for.
+    The messages are searched for the site's outcomes, and the last line says whether any was found.
 
     Example: `cboc audit --format csv > sent.csv`
     """
@@ -43,7 +43,7 @@ def audit(
     addresses = ", ".join(dict.fromkeys(message.address for message in sent))
     notes.print(
         f"{len(sent)} messages, {sum(len(message.body) for message in sent):,} bytes, to {addresses or 'nobody'}. "
-        f"{len(outcomes)} outcomes and their errors are in {file}: {said}."
+        f"{len(outcomes)} outcomes and standard errors are in {file}: {said}."
     )
 
 

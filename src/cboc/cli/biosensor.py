@@ -34,17 +34,17 @@ def biosensor(
     pulse: Annotated[float, typer.Option(help="Width of the pulse, min; the case study has 0.5 to 3.")] = 0.5,
     out: Annotated[str, typer.Option(metavar="PATH", help="Directory of the pictures.")] = "runs/biosensor",
     fineness: Annotated[
-        float, typer.Option(help="Divides every cell of the mesh, 0.1 to 4; 1 is right to 0.03 %.")
+        float, typer.Option(help="How finely to divide the cells of the mesh, 0.1 to 4; 1 is accurate to 0.03 %.")
     ] = 1.0,
     flow: Annotated[FlowName, typer.Option(help="The flow in the channel.")] = FlowName.POISEUILLE,
     movie: Annotated[bool, typer.Option(help="Also draw the animation, which takes longest.")] = True,
     format: Annotated[Format, typer.Option(help="How to print the numbers.")] = Format.TABLE,
 ) -> None:
-    """Simulate a biosensor once: a sample flows past it, some of it binds, and the coverage has its peak.
+    """Simulate a biosensor once: a sample flows past it, some of it binds, and the coverage rises to a peak.
 
-    Prints that peak, θ_max, which the case study maximises, when it is reached, and what limits it: the depleted layer
-    above the sensor, the Péclet numbers (flow against diffusion) and the Damköhler number (binding against the way
-    through the layer; far above 1, faster flow helps and more receptors only take longer to fill). Draws the
+    Prints the peak, θ_max, which the case study maximises, the time it is reached, and what limits it: the depleted
+    layer above the sensor, the Péclet numbers (flow against diffusion) and the Damköhler number (binding against
+    transport through the layer; far above 1, faster flow helps and more receptors only take longer to fill). Draws the
     concentration in the channel, the coverage over time and along the sensor, and both as an animated GIF. The
     defaults are the best design of the case study.
 
@@ -62,7 +62,7 @@ def biosensor(
     from cboc.evidence.figures import biosensor as draw
 
     setting, numerics = Setting(inflow, receptors, pulse * MINUTE), Numerics(fineness, flow=Flow(flow))
-    with notes.status("simulating until the coverage has had its peak") as status:
+    with notes.status("simulating until the coverage has peaked") as status:
         passage = draw.record(setting, Sensor(), numerics, lambda share: status.update(f"simulating: {share:.0%}"))
         typer.echo(write(_numbers(passage), format))
         folder = Path(out)

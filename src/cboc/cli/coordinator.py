@@ -21,26 +21,28 @@ from cboc.studyfile import Terms, read_terms
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
-StudyName = Annotated[str | None, typer.Option("--study", metavar="NAME", help="Which.", show_default="the only one")]
+StudyName = Annotated[
+    str | None, typer.Option("--study", metavar="NAME", help="Which study.", show_default="the only one")
+]
 LOOPBACK = "127.0.0.1"
 LONGEST_DAYS = 3650
 
 
 def serve(
     studies: Annotated[
-        list[Path] | None, typer.Argument(metavar="[STUDY.toml]...", help="Studies to begin, or to go on with.")
+        list[Path] | None, typer.Argument(metavar="[STUDY.toml]...", help="Studies to begin or to continue.")
     ] = None,
     database: Database = DATABASE,
-    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 is every one.")] = LOOPBACK,
+    host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = LOOPBACK,
     port: Annotated[int, typer.Option(min=1, max=65535, help="Port to listen on.")] = 8000,
-    workers: Annotated[int, typer.Option(min=1, help="Server processes; more than one with PostgreSQL.")] = 1,
+    workers: Annotated[int, typer.Option(min=1, help="Server processes; more than one needs PostgreSQL.")] = 1,
     certificate: Annotated[Path | None, typer.Option(help="Certificate for HTTPS, PEM.")] = None,
     key: Annotated[Path | None, typer.Option(help="Its private key, PEM.")] = None,
 ) -> None:
     """Run a coordinator: the service through which the sites of a study exchange designs.
 
-    It needs no other memory than its database, so that it may be stopped and started at any time. Outcomes never come
-    here. On another address than this machine's own use HTTPS, with a certificate or behind a proxy that has one.
+    All that it knows is in its database, so you can stop and start it at any time. Outcomes never reach it. On any
+    address but this machine's own, use HTTPS, with a certificate or behind a proxy that has one.
 
     Example: `cboc serve study.toml --host 0.0.0.0 --certificate cboc.pem --key cboc.key`
     """
@@ -54,9 +56,9 @@ def serve(
         for _, terms in given:
             notes.print(_begin(engine, terms))
     if host != LOOPBACK and certificate is None:
-        notes.print("Without --certificate designs and tokens travel in the clear, unless a proxy before it has one.")
+        notes.print("Without --certificate, designs and tokens travel unencrypted, unless a proxy in front has one.")
     where = f"every address of this machine, port {port}" if host in ("0.0.0.0", "::") else f"{host}:{port}"
-    notes.print(f"Coordinator on {where}, by {'HTTPS' if certificate else 'HTTP'}. Ctrl-C stops it.")
+    notes.print(f"Coordinator on {where}, over {'HTTPS' if certificate else 'HTTP'}. Ctrl-C stops it.")
     os.environ["CBOC_DATABASE"] = database
     _run(host, port, workers, certificate, key)
 
@@ -84,15 +86,15 @@ def _run(host: str, port: int, workers: int, certificate: Path | None, key: Path
 def invite(
     site: Annotated[str | None, typer.Argument(help="Whom to invite.", show_default="all that have not joined")] = None,
     study: StudyName = None,
-    days: Annotated[float, typer.Option(help="How long the invitation is good.")] = 7.0,
+    days: Annotated[float, typer.Option(help="For how many days the invitation is valid.")] = 7.0,
     url: Annotated[str, typer.Option(help="The coordinator's address, as the site reaches it.")] = "URL",
     database: Database = DATABASE,
     format: Annotated[Format, typer.Option(help="How to print the rows.")] = Format.TABLE,
 ) -> None:
-    """Invite a site, or all that have not joined: a code for each, good once.
+    """Invite a site, or all that have not joined; each gets a code that works once.
 
-    Hand it to the site by a way that you trust, such as the telephone or an encrypted mail. The site then joins with
-    it; the token by which it is known from then on is made at the site.
+    Give the code to the site in a way that you trust, such as by telephone or encrypted mail. The site joins with it,
+    and makes the token by which it is known from then on.
 
     Example: `cboc invite lab-b --url https://cboc.example.org`
     """
@@ -110,21 +112,21 @@ def invite(
     typer.echo(write(rows, format))
     notes.print(
         f"At the site: cboc join {url} CODE --direction maximise|minimise, and --certificate if you made your own. "
-        "Codes that were given to the same sites before, and not used, are good no more."
+        "Earlier codes for these sites that were not used are no longer valid."
     )
 
 
 def revoke(
-    site: Annotated[str, typer.Argument(help="Whose token and invitations end.")],
+    site: Annotated[str, typer.Argument(help="The site whose token and invitations end.")],
     study: StudyName = None,
     for_good: Annotated[
-        bool, typer.Option("--for-good", help="The others do not wait for it any more; it cannot come back.")
+        bool, typer.Option("--for-good", help="The others stop waiting for it; it cannot come back.")
     ] = False,
     database: Database = DATABASE,
 ) -> None:
     """End a site's token and its invitations, for instance when its computer was stolen.
 
-    What it has proposed stays. Invited again it goes on where it was, with the file it has or a new one.
+    Its proposals stay. Invited again, it goes on where it was, with its old file or a new one.
 
     Example: `cboc revoke lab-b && cboc invite lab-b`
     """
@@ -136,14 +138,14 @@ def revoke(
         Tokens(engine).revoke(name, site)
         if for_good:
             Transactions(engine).leave(name, site)
-    notes.print(f"'{site}' of '{name}' {'has left for good' if for_good else 'is known by no token any more'}.")
+    notes.print(f"'{site}' of '{name}' {'has left for good' if for_good else 'has no token any more'}.")
 
 
 def certificate(
     hosts: Annotated[list[str], typer.Argument(metavar="HOST...", help="Names or addresses of the coordinator.")],
     out: Annotated[Path, typer.Option(help="The certificate to write; its key goes beside it.")] = Path("cboc.pem"),
 ) -> None:
-    """Make a certificate of your own, to try HTTPS before an authority has signed one.
+    """Make your own certificate, to try HTTPS before an authority has signed one.
 
     Give the certificate, never the key, to every site together with its invitation: `cboc join --certificate`.
 
@@ -154,7 +156,7 @@ def certificate(
 
     key = out.with_suffix(".key")
     make(hosts, out, key)
-    notes.print(f"{out} and {key} are written; cboc serve --certificate {out} --key {key} uses them.")
+    notes.print(f"Wrote {out} and {key}; use them with cboc serve --certificate {out} --key {key}.")
 
 
 people = typer.Typer(no_args_is_help=True, help="People who may look at the coordinator's pages.")
@@ -182,7 +184,7 @@ def add(
 
 @people.command()
 def remove(person: Annotated[str, typer.Argument(help="Who.")], database: Database = DATABASE) -> None:
-    """Let somebody log in no more; whoever is logged in by that name is logged out.
+    """Take away somebody's login; if they are logged in, they are logged out.
 
     Example: `cboc people remove anna`
     """
@@ -190,12 +192,12 @@ def remove(person: Annotated[str, typer.Argument(help="Who.")], database: Databa
         from cboc.coordinator.people import People
 
         People(engine).remove(person)
-    notes.print(f"{person} may log in no more.")
+    notes.print(f"{person} may no longer log in.")
 
 
 @people.command("list")
 def list_people(database: Database = DATABASE) -> None:
-    """Print the names of those who may log in.
+    """Print the names of the people who may log in.
 
     Example: `cboc people list`
     """
@@ -235,7 +237,7 @@ def _check_terms(engine: Engine, path: Path, terms: Terms) -> None:
         if lines:
             raise CbocError(
                 f"{path}: study '{study.name}' has begun with other terms: {'; '.join(lines)}. "
-                "Terms do not change; take the old ones, or another name."
+                "Terms cannot change; use the old ones, or another name."
             )
 
 
@@ -244,9 +246,7 @@ def _begin(engine: Engine, terms: Terms) -> str:
     from cboc.coordinator.transactions import Transactions
 
     transactions, study = Transactions(engine), terms.study
-    own = f" Not taken over, because every site chooses it for itself: {', '.join(terms.left_out)}." * bool(
-        terms.left_out
-    )
+    own = f" Left out, because every site chooses for itself: {', '.join(terms.left_out)}." * bool(terms.left_out)
     if study.name not in transactions.names():
         transactions.create(study)
         return f"Study '{study.name}' begins with {', '.join(study.sites)}; cboc invite makes their invitations.{own}"
@@ -271,7 +271,7 @@ def _check_workers(database: str, workers: int) -> None:
     from cboc.coordinator.database import open_database
 
     if workers > 1 and open_database(database).dialect.name == "sqlite":
-        raise CbocError("SQLite serves one process; for --workers above 1 give a --database of PostgreSQL.")
+        raise CbocError("SQLite serves one process; for --workers above 1, use a PostgreSQL --database.")
 
 
 def _check_socket(host: str, port: int) -> None:
@@ -291,12 +291,12 @@ def _check_certificate(certificate: Path | None, key: Path | None) -> None:
     import ssl
 
     if (certificate is None) != (key is None):
-        raise CbocError("a certificate needs its key and a key its certificate; give --certificate and --key.")
+        raise CbocError("a certificate needs its key and a key its certificate; give both --certificate and --key.")
     if certificate is not None:
         try:
             ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
         except OSError as error:
             raise CbocError(
-                f"{certificate} and {key} are no certificate and its key ({error.strerror or error}); "
+                f"{certificate} and {key} are not a certificate and its key ({error.strerror or error}); "
                 "cboc certificate HOST makes a pair."
             ) from None

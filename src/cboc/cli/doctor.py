@@ -19,7 +19,7 @@ SKEW = 60.0  # seconds by which two clocks may differ unnoticed
 def doctor(file: SiteOption = FILE) -> None:
     """Check what a site needs: its file, the coordinator, its token, the agreement, the clocks.
 
-    Ends with 1 if something is wrong.
+    Exits with code 1 if something is wrong.
 
     Example: `cboc doctor`
     """
@@ -54,7 +54,11 @@ def _examine(file: Path) -> Iterator[tuple[str, str, bool]]:
     is_safe = is_private(network.client.url)
     yield "encryption", "HTTPS, or this machine" if is_safe else "plain HTTP: everybody on the way can read it", is_safe
     if abs(ahead) > SKEW:
-        yield "clocks", f"the coordinator's is {abs(ahead):.0f} s {'ahead' if ahead > 0 else 'behind'}; mend one", False
+        yield (
+            "clocks",
+            f"the coordinator's is {abs(ahead):.0f} s {'ahead' if ahead > 0 else 'behind'}; set one right",
+            False,
+        )
     else:
         yield "clocks", "the same", True
     try:

@@ -39,41 +39,38 @@ SiteOption = Annotated[
     Path, typer.Option("--file", "-f", envvar="CBOC_SITE", metavar="FILE", help="The site's own file.")
 ]
 RowFormat = Annotated[Format, typer.Option(help="How to print it.")]
-TrialNumber = Annotated[
-    int | None, typer.Option("--trial", min=0, help="Which trial.", show_default="the one that is to be run")
-]
+TrialNumber = Annotated[int | None, typer.Option("--trial", min=0, help="Which trial.", show_default="the one to run")]
 
 
 def join(
     url: Annotated[str, typer.Argument(help="The coordinator's address, https://HOST:PORT.")],
     code: Annotated[str, typer.Argument(help="The invitation.")],
     direction: Annotated[
-        str | None, typer.Option(metavar="maximise|minimise", help="What is wanted of the outcome.")
+        str | None, typer.Option(metavar="maximise|minimise", help="What to do with the outcome.")
     ] = None,
     file: SiteOption = FILE,
     study: Annotated[
-        Path | None, typer.Option(metavar="STUDY.toml", help="What you expect: joins only if it is that.")
+        Path | None, typer.Option(metavar="STUDY.toml", help="The study you expect; joins only if it is this one.")
     ] = None,
     data: Annotated[Path | None, typer.Option(metavar="CSV", help="Results from before the study.")] = None,
     outcome: Annotated[str, typer.Option(help="The outcome's column in that file.")] = "y",
     initial: Annotated[
-        int | None, typer.Option(min=0, help="Space-filling experiments first.", show_default="5 per parameter")
+        int | None,
+        typer.Option(min=0, help="How many space-filling experiments to begin with.", show_default="5 per parameter"),
     ] = None,
     certificate: Annotated[
-        Path | None, typer.Option(metavar="PEM", help="The coordinator's, if it made its own.")
+        Path | None, typer.Option(metavar="PEM", help="The coordinator's certificate, if it made its own.")
     ] = None,
 ) -> None:
     """Take part in a study, with an invitation.
 
-    Everything of this site is in its own file: the token that is made here, its trials with their outcomes, and a copy
-    of every message that leaves. Outcomes do not leave. Keep the file, and let nobody else read it.
+    All of this site's data are in its own file: the token, which is made here, the trials with their outcomes, and a
+    copy of every message that leaves. Outcomes do not leave. Keep the file, and let nobody else read it.
 
     Example: `cboc join https://cboc.example.org 8Zk... --direction maximise`
     """
     if not is_private(url):  # before the code and a token are sent
-        notes.print(
-            f"{url} is not HTTPS: whoever is on the way can read designs, and speak for this site.", style="red"
-        )
+        notes.print(f"{url} is not HTTPS: anybody on the way can read designs and speak for this site.", style="red")
     site = site_of(
         file,
         url=url,
@@ -93,14 +90,14 @@ def join(
 def ask(
     file: SiteOption = FILE,
     wait: Annotated[bool, typer.Option("--wait", help="Wait until the others have proposed.")] = False,
-    alone: Annotated[bool, typer.Option(help="Run your own proposal while the coordinator does not answer.")] = True,
+    alone: Annotated[bool, typer.Option(help="Run your own proposal if the coordinator does not answer.")] = True,
     format: RowFormat = Format.TABLE,
     output: Annotated[Path | None, typer.Option(help="File to write.", show_default="standard output")] = None,
 ) -> None:
-    """Print the next experiment; the same one until its result is told.
+    """Print the next experiment; it stays the same one until you tell its result.
 
-    As CSV it is a sheet to fill in: `cboc tell` reads it back. Ends with 3 while other sites have yet to propose, and
-    with 4 when the study is over for this site.
+    As CSV it is a sheet to fill in: `cboc tell` reads it back. Exits with code 3 while other sites have yet to propose,
+    and with 4 when the study is over for this site.
 
     Example: `cboc ask --format csv --output bench.csv`
     """
@@ -113,7 +110,7 @@ def ask(
     say_whose_strategy(file)
     if output is not None and not worksheet.is_told(output, site):
         raise CbocError(
-            f"{output} is filled in, and not all of it was told; cboc tell {output} first, or choose another --output."
+            f"{output} has results that were not told yet; cboc tell {output} first, or choose another --output."
         )
     try:
         trial = asked(site, wait)
@@ -128,20 +125,19 @@ def ask(
         typer.echo(text.rstrip("\n"))
     else:
         output.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
-        notes.print(f"{output} is written.")
+        notes.print(f"Wrote {output}.")
     notes.print(trial.explain(site.study.sites))
 
 
 def tell(
-    result: Annotated[
-        str, typer.Argument(metavar="OUTCOME|SHEET.csv", help="A number, or a sheet that was filled in.")
-    ],
+    result: Annotated[str, typer.Argument(metavar="OUTCOME|SHEET.csv", help="A number, or a filled-in sheet.")],
     sem: Annotated[float | None, typer.Option(min=0.0, help="The outcome's standard error.")] = None,
     ran: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="A parameter that was another; once for each.")
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="A parameter that was run at another value; once for each."),
     ] = None,
     trial: TrialNumber = None,
-    again: Annotated[bool, typer.Option("--again", help="A correction of what was told before.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Correct what was told before.")] = False,
     file: SiteOption = FILE,
 ) -> None:
     """Tell the outcome of an experiment. It is kept in the site's own file, and stays there.
@@ -152,11 +148,11 @@ def tell(
     site = site_of(file)
     if result.lower().endswith(".csv"):
         if sem is not None or ran or trial is not None or again:
-            raise CbocError("a sheet says everything itself; leave --sem, --ran, --trial and --again out.")
+            raise CbocError("a sheet says everything itself; leave out --sem, --ran, --trial and --again.")
         entries = worksheet.read(result, site.space)
         worksheet.enter_all(site, entries)
         if entries:
-            notes.print(f"{many(len(entries), 'line')} of {result} told.")
+            notes.print(f"Told {many(len(entries), 'line')} of {result}.")
         else:
             notes.print(f"Nothing was told: no line of {result} has an outcome in column y, or a status.")
     else:
@@ -173,7 +169,7 @@ def fail(
     trial: TrialNumber = None,
     file: SiteOption = FILE,
 ) -> None:
-    """Say that an experiment gave no result. Its design counts as a bad one; `tell` may still follow.
+    """Say that an experiment gave no result. Its design counts as a bad one; you may still `tell` it later.
 
     Example: `cboc fail --reason "the column clogged"`
     """
@@ -183,7 +179,7 @@ def fail(
 
 
 def abandon(trial: TrialNumber = None, file: SiteOption = FILE) -> None:
-    """Never mind an experiment: it is not run, and nothing is learned from it. It counts as one of the budget.
+    """Abandon an experiment: it is not run, and nothing is learned from it. It still counts against the budget.
 
     Example: `cboc abandon`
     """
@@ -241,9 +237,7 @@ def say_whose_strategy(file: Path) -> None:
     from cboc.joining import has_own_strategy
 
     if has_own_strategy(SiteFile(file)):
-        notes.print(
-            f"The strategy that was given in Python is not in {file}; this thinks with the default one instead."
-        )
+        notes.print(f"The strategy given in Python is not in {file}; this command uses the default one instead.")
 
 
 def site_file(file: Path) -> SiteFile:
@@ -346,7 +340,7 @@ def _changed(site: Site, trial: Trial, ran: list[str]) -> dict[str, Any] | None:
     for each in ran:
         name, equals, value = each.partition("=")
         if not equals or name not in design:
-            raise CbocError(f"--ran is NAME=VALUE with a parameter, {', '.join(design)}; got '{each}'.")
+            raise CbocError(f"--ran is NAME=VALUE, with a name of {', '.join(design)}; got '{each}'.")
         try:
             design[name] = space.parameters[name].read(value)
         except CbocError as error:

@@ -27,7 +27,7 @@ def backup(
 ) -> None:
     """Write all of a coordinator's database to one file.
 
-    The coordinator may run meanwhile: the file holds everything as it was at one moment. It has its name only when it
+    The coordinator may run meanwhile: the file holds everything as it was at one moment. It gets its name only when it
     is complete, and only its owner may read it: it holds designs, and the hashes of tokens and passwords.
 
     Example: `cboc backup monday.cboc --database sqlite:///coordinator.db`
@@ -36,7 +36,7 @@ def backup(
     from cboc.coordinator.backup import backup
 
     counts = backup(database, file, is_replaced=force)
-    notes.print(f"{file} is written: {_said(counts)}.")
+    notes.print(f"Wrote {file}: {_said(counts)}.")
 
 
 def restore(
@@ -45,9 +45,9 @@ def restore(
 ) -> None:
     """Fill an empty database from a backup.
 
-    All of it or nothing; a file that was cut or altered is refused. Either kind of database takes the file of either
-    kind, and an older cboc's is brought up to date. Sites and people go on with the tokens and passwords they have.
-    Stop the old coordinator before the last backup: what it takes in after that is not in the file.
+    Restores all of it or nothing; a file that was truncated or altered is refused. SQLite and PostgreSQL take each
+    other's files, and a file of an older cboc is brought up to date. Sites and people keep their tokens and passwords.
+    Stop the old coordinator before the last backup: what it receives after that is not in the file.
 
     Example: `cboc restore monday.cboc --database postgresql+psycopg://cboc@localhost/cboc`
     """
@@ -55,7 +55,7 @@ def restore(
     from cboc.coordinator.backup import restore
 
     counts = restore(file, database)
-    notes.print(f"{file} is restored: {_said(counts)}.")
+    notes.print(f"Restored {file}: {_said(counts)}.")
 
 
 def needs_service() -> None:

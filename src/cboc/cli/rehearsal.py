@@ -35,7 +35,7 @@ ROUNDS, INITIAL = 12, 5
 TAKES = 0.3  # seconds of an experiment
 START = 60.0  # seconds that a coordinator may take to start
 SITES = {"lab-a": 3.0, "lab-b": 4.0, "lab-c": 5.0}  # the shift of each test problem, which places its optimum
-STUDY = f"""# Three labs whose problems are alike, not equal. Written by cboc demo-service.
+STUDY = f"""# Three labs whose problems are similar, not the same. Written by cboc demo-service.
 [study]
 name = "rehearsal"
 horizon = {ROUNDS}
@@ -123,7 +123,7 @@ def take_part(rehearsal: Rehearsal) -> None:
             advance("", now - done)
             done = now
             if any(process.poll() for process in running):
-                raise CbocError("a site has stopped with an error; what it said is above.")
+                raise CbocError("a site has stopped with an error; its message is above.")
             time.sleep(0.0 if is_over else 0.2)
     if done < total:
         raise CbocError(

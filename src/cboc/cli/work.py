@@ -20,13 +20,13 @@ from cboc.studyfile import read_experiment, read_terms
 def work(
     study: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The study file, with this site's program.")],
     file: SiteOption = FILE,
-    most: Annotated[int | None, typer.Option(min=1, help="Stop after so many.", show_default="all")] = None,
+    most: Annotated[int | None, typer.Option(min=1, help="Stop after this many.", show_default="all")] = None,
 ) -> None:
     """Run the site's experiments one after the other, until the study is over.
 
-    How, the site's own [[site]] in the study file says: by a program, a Python function or a test problem. An
-    experiment that fails is kept as failed, with the reason, and the next one follows. The command may be stopped or
-    killed at any moment: started again, it begins with the experiment that has no result yet.
+    The site's own [[site]] in the study file says how: by a program, a Python function or a test problem. An
+    experiment that fails is kept as failed, with the reason, and the next one follows. You can stop or kill the
+    command at any moment: started again, it begins with the experiment that has no result yet.
 
     Example: `cboc work study.toml --file plant-a.db`
     """

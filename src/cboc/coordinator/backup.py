@@ -82,7 +82,7 @@ def restore(path: Path, url: str) -> Counts:
 def _opened(url: str, *, is_there: bool = False) -> Iterator[Engine]:
     engine = open_database(url)
     if is_there and engine.dialect.name == "sqlite" and not Path(engine.url.database or "").is_file():
-        raise CbocError(f"there is no database {url}; --database says which, or the variable CBOC_DATABASE.")
+        raise CbocError(f"there is no database {url}; name one with --database or the variable CBOC_DATABASE.")
     try:
         yield engine
     finally:
@@ -183,7 +183,9 @@ def _checked(path: Path) -> dict[str, Any]:
             f"{path} has the format '{header.get('format')}'; this cboc reads '{FORMAT}': install a newer one."
         )
     if header["revision"] not in revisions():
-        raise CbocError(f"{path} is of cboc {header['cboc']}, whose tables this one does not know; install that one.")
+        raise CbocError(
+            f"{path} was written by cboc {header['cboc']}, whose tables this one does not know; install that one."
+        )
     strange = {name for name, _, _ in header["tables"]} - _own(header["revision"])
     if strange:
         raise CbocError(
@@ -205,4 +207,4 @@ def _lines(path: Path) -> Iterator[bytes]:
     except (EOFError, gzip.BadGzipFile, zlib.error):
         line = b""
     if line != _written({"sha256": digest.hexdigest()}):
-        raise CbocError(f"{path} is no backup, or was cut or altered after it was written; take another copy.")
+        raise CbocError(f"{path} is not a backup, or was truncated or altered after it was written; use another copy.")

@@ -115,7 +115,7 @@ def open_database(url: str) -> Engine:
         ) from None
     if parsed.get_backend_name() == "sqlite":
         if parsed.database in (None, "", ":memory:"):
-            raise CbocError("a database lasts in a file: sqlite:///FILE.db, with three slashes; this names none.")
+            raise CbocError("an SQLite database is a file, sqlite:///FILE.db with three slashes; this names none.")
         event.listen(engine, "do_connect", _keep_private)
         event.listen(engine, "connect", _prepare)
         event.listen(engine, "begin", _begin)

@@ -11,11 +11,11 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from cboc.errors import CbocError
 
 REASONS = {  # by the beginning of the error code
-    ("SQLITE_BUSY", "SQLITE_LOCKED", "55P03"): "is in use by somebody else; stop them, or try again.",
-    ("SQLITE_READONLY", "25006", "42501"): "may not be written to; mend its permissions, or choose another.",
-    ("SQLITE_FULL", "53100"): "has no space left on its disk; free some, and try again.",
-    ("SQLITE_NOTADB", "SQLITE_CORRUPT", "XX001"): "is none, or damaged; choose another, or restore a backup.",
-    ("SQLITE_CANTOPEN",): "cannot be opened; is there such a folder, and may you write there?",
+    ("SQLITE_BUSY", "SQLITE_LOCKED", "55P03"): "is in use by another process; stop it, or try again.",
+    ("SQLITE_READONLY", "25006", "42501"): "is read-only; change its permissions, or choose another.",
+    ("SQLITE_FULL", "53100"): "is on a disk that is full; free some space, and try again.",
+    ("SQLITE_NOTADB", "SQLITE_CORRUPT", "XX001"): "is not one, or is damaged; choose another, or restore a backup.",
+    ("SQLITE_CANTOPEN",): "cannot be opened; does its folder exist, and may you write there?",
 }
 
 

@@ -28,8 +28,8 @@ PATIENCE = 5  # seconds until a site asks again
 LARGEST = 64 * 1024  # bytes of a message
 REFUSALS = {  # what each status says, in /openapi.json
     400: "This is not text.",
-    401: "The secret opens nothing here.",
-    409: "The message fits, but not now or not here.",
+    401: "The secret is not valid here.",
+    409: "The message has the right form, but cannot be accepted now.",
     413: f"A message has at most {LARGEST} bytes.",
     422: "The message does not have this form.",
     429: "Too many messages; Retry-After says when to send the next.",
@@ -42,7 +42,7 @@ class Disagreement(CbocError):
 
     def __init__(self, agreed: Study) -> None:
         self.agreement = agreed.agreement()
-        super().__init__("the agreement is another one here.")
+        super().__init__("this coordinator has another agreement.")
 
 
 def add_errors(app: FastAPI) -> None:

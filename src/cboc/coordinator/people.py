@@ -67,7 +67,7 @@ class People:
         self._by_person.count(by_person)
         known = self._kept(person) if _is_name(person) else None
         if not self._is_right(known, password):
-            raise NotAllowed("this name and this password do not go together.")
+            raise NotAllowed("this name and this password do not match.")
         self._by_address.excuse(by_address)
         self._by_person.excuse(by_person)
         cookie, now = new_secret(), self._clock()

@@ -15,7 +15,7 @@ class TooMany(CbocError):
 
     def __init__(self, wait: float) -> None:
         self.wait = max(1, math.ceil(wait))
-        super().__init__(f"too many tries; the next may come in {self.wait} s.")
+        super().__init__(f"too many attempts; try again in {self.wait} s.")
 
 
 class RateLimit:

@@ -93,11 +93,11 @@ def revision_of(connection: Connection) -> str | None:
         return None
     where = connection.engine.url.render_as_string()
     if not found or "studies" not in tables:
-        raise CbocError(f"the database {where} holds tables that are not cboc's; give the coordinator one of its own.")
+        raise CbocError(f"the database {where} holds tables that are not cboc's; give the coordinator its own.")
     known = revisions()
     if found[0] not in known:
         raise CbocError(
-            f"the database {where} is at revision {found[0]}, and this cboc knows up to {known[-1]}; "
+            f"the database {where} is at revision {found[0]}, but this cboc knows only up to {known[-1]}; "
             "install a newer one."
         )
     return found[0]

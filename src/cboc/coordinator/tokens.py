@@ -55,7 +55,7 @@ class Tokens:
             known = select(sites.c.has_left).where(sites.c.study == study, sites.c.site == site)
             has_left = connection.execute(known).scalar_one_or_none()
             if has_left is None:
-                raise CbocError(f"there is no site '{site}' in a study '{study}' here.")
+                raise CbocError(f"there is no site '{site}' in study '{study}' here.")
             if has_left:
                 raise CbocError(f"site '{site}' has left study '{study}' for good; it cannot be invited again.")
             connection.execute(delete(invites).where(_is_of(study, site), invites.c.token.is_(None)))
@@ -75,13 +75,13 @@ class Tokens:
         with transaction(self._engine) as connection:
             invite = self._invite(connection, code)
             if invite.token is not None and invite.token != fingerprint(token):
-                raise NotAllowed("this invitation was used already; ask for another.")
+                raise NotAllowed("this invitation has already been used; ask for another.")
             mark = {"token": fingerprint(token)}
             connection.execute(update(invites).where(invites.c.code == invite.code).values(mark))
             is_site = (sites.c.study == invite.study) & (sites.c.site == invite.site)
             is_taken = (sites.c.token == mark["token"]) & ~is_site
             if connection.execute(select(sites.c.site).where(is_taken)).first() is not None:
-                raise NotAllowed("this token speaks for another site already; make a new one.")
+                raise NotAllowed("this token already speaks for another site; make a new one.")
             connection.execute(update(sites).where(is_site).values(mark))
             if invite.token is None:  # no earlier invitation takes the site over; a later one stays valid
                 is_other = _is_of(invite.study, invite.site) & (invites.c.code != invite.code)
@@ -114,7 +114,7 @@ class Tokens:
         with transaction(self._engine) as connection:
             is_site = (sites.c.study == study) & (sites.c.site == site)
             if connection.execute(update(sites).where(is_site).values(token=None)).rowcount == 0:
-                raise CbocError(f"there is no site '{site}' in a study '{study}' here.")
+                raise CbocError(f"there is no site '{site}' in study '{study}' here.")
             connection.execute(delete(invites).where(_is_of(study, site)))
 
 

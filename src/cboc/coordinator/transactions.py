@@ -44,7 +44,7 @@ class Transactions:
                 connection.execute(insert(studies), row)
                 connection.execute(insert(sites), members)
         except IntegrityError:
-            raise CbocError(f"there is a study '{study.name}' here already; choose another name.") from None
+            raise CbocError(f"there is already a study '{study.name}' here; choose another name.") from None
 
     def names(self) -> list[str]:
         """Return the names of all studies."""
@@ -113,5 +113,5 @@ def _check(study: Study) -> None:
             )
     if study.rule.terms is None:
         raise CbocError(
-            f"a coordinator knows the rules {', '.join(RULES)} and fixed matrices; your own function cannot travel."
+            f"a coordinator knows the rules {', '.join(RULES)} and fixed matrices; it cannot run your own function."
         )

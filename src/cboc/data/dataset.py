@@ -78,7 +78,9 @@ class Dataset:
             raise CbocError(f"outcomes are finite, but y[{i}] = {outcomes[i]}; a failed design goes into failures.")
         failed = np.empty((0, designs.shape[1])) if failures is None else _designs("failures", failures)
         if failed.shape[1] != designs.shape[1]:
-            raise CbocError(f"X and failures need the same columns, but have {designs.shape[1]} and {failed.shape[1]}.")
+            raise CbocError(
+                f"X and failures need equally many columns, but have {designs.shape[1]} and {failed.shape[1]}."
+            )
         errors = _errors(sem, len(outcomes))
         values = {"X": designs, "Y": outcomes[:, None], "sems": errors[:, None], "failures": failed}
         for name, array in values.items():

@@ -85,9 +85,11 @@ class Attempt:
 
     def __post_init__(self) -> None:
         if self.setup not in SETUPS:
-            raise CbocError(f"'{self.setup}' is no setup of the case study; {did_you_mean(str(self.setup), SETUPS)}")
+            raise CbocError(f"'{self.setup}' is not a setup of the case study; {did_you_mean(str(self.setup), SETUPS)}")
         if self.method not in METHODS:
-            raise CbocError(f"'{self.method}' is no method of this library; {did_you_mean(str(self.method), METHODS)}")
+            raise CbocError(
+                f"'{self.method}' is not a method of this library; {did_you_mean(str(self.method), METHODS)}"
+            )
         check_seed(self.seed)
 
     @property
@@ -118,10 +120,10 @@ class Account:
         if self.outcomes.shape != shape or self.designs.shape != (*shape, PARAMETERS):
             raise ValueError(f"an account of {self.job.name} has another shape")
         if np.isinf(self.outcomes).any() or ((self.designs < 0.0) | (self.designs > 1.0)).any():
-            raise ValueError(f"an outcome of {self.job.name} is infinite, or a design outside of the box")
+            raise ValueError(f"an outcome of {self.job.name} is infinite, or a design is outside the box")
         has_design, has_outcome = ~np.isnan(self.designs).any(axis=-1), ~np.isnan(self.outcomes)
         if not has_outcome[:, :INITIAL].all() or (has_outcome & ~has_design).any():
-            raise ValueError(f"{self.job.name} has no outcome of an initial design, or one without a design")
+            raise ValueError(f"{self.job.name} has no initial outcome, or an outcome without a design")
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Account) and self.to_json() == other.to_json()

@@ -36,7 +36,7 @@ class Job:
         surrogate(self.surrogate)
         if self.scenario.trouble is not None and not knows_trouble(self.method):
             raise CbocError(
-                f"'{self.method}' has all sites in all rounds, without failures; for a scenario with "
+                f"'{self.method}' needs all sites in all rounds, without failures; for a scenario with "
                 f"'{self.scenario.trouble}' choose individual or a consensus, such as cboc-u-gated."
             )
         check_seed(self.seed)
@@ -77,7 +77,7 @@ def scenario_of(row: dict[str, Any]) -> Scenario:
 def numbers(values: object) -> tuple[float, ...]:
     """A JSON list as a tuple, if it holds only numbers: neither words nor true and false."""
     if not isinstance(values, list) or not all(type(value) in (int, float) for value in values):
-        raise ValueError("no list of numbers")
+        raise ValueError("not a list of numbers")
     return tuple(values)
 
 
@@ -99,10 +99,10 @@ class Row:
         if lengths != (rounds + 1, sites, sites, sites):
             raise ValueError(f"a row of {self.job.name} has another shape")
         if type(self.flat) is not int or not 0 <= self.flat <= sites:
-            raise ValueError(f"{self.job.name} has 0 to {sites} flat sites")
+            raise ValueError(f"{self.job.name} must have 0 to {sites} flat sites")
         gaps, regrets = np.array([*self.curve, *self.final, *self.area]), np.abs(self.regret)
         if not ((gaps >= -BEYOND) & (gaps <= 1.0)).all() or not (regrets <= BEYOND).all():  # NaN is neither
-            raise ValueError(f"a Gap of {self.job.name} is no number up to 1, or a regret is beyond all measure")
+            raise ValueError(f"a Gap of {self.job.name} is not a number up to 1, or a regret is too large")
 
     def to_json(self) -> dict[str, Any]:
         scenario = {key: value for key, value in asdict(self.job.scenario).items() if value is not None}

@@ -79,7 +79,7 @@ class Results(Generic[J, R]):
             if first != number and row != self.rows[row.job]:
                 raise CbocError(
                     f"lines {first} and {number} of {self.path} are two different results of one run; delete the "
-                    "wrong one, or both: a result that is missing then is run again."
+                    "wrong one, or both: a missing result is run again."
                 )
             self.rows[row.job] = row
 
@@ -99,8 +99,8 @@ class Results(Generic[J, R]):
             raise CbocError(f"{mark} is damaged; restore it, or use another directory.") from None
         if edition != EDITION:
             raise CbocError(
-                f"{self.directory} was written by edition {edition} of the benchmark, whose numbers are not those of "
-                f"edition {EDITION} (cboc {__version__}); use another directory, or the version that wrote it."
+                f"{self.directory} was written by edition {edition} of the benchmark, whose numbers differ from those "
+                f"of edition {EDITION} (cboc {__version__}); use another directory, or the version that wrote it."
             )
 
     @property
@@ -194,7 +194,7 @@ def _place(number: int, path: Path) -> str:
 
 
 def _damaged(place: str) -> CbocError:
-    return CbocError(f"{place} is damaged; delete it: a result that is missing then is run again.")
+    return CbocError(f"{place} is damaged; delete it: a missing result is run again.")
 
 
 def _line(content: dict[str, Any]) -> str:

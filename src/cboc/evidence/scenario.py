@@ -79,7 +79,7 @@ class Scenario:
         if type(self.sites) is not int or not 1 <= self.sites <= MOST_SITES:
             raise CbocError(f"a scenario has 1 to {MOST_SITES} sites; got {self.sites!r}.")
         if not isinstance(self.is_displaced, bool):
-            raise CbocError(f"a common optimum is displaced or not, true or false; got {self.is_displaced!r}.")
+            raise CbocError(f"is_displaced is true or false; got {self.is_displaced!r}.")
         is_number = isinstance(self.noise, int | float) and not isinstance(self.noise, bool)
         if not is_number or not 0.0 <= self.noise <= float_info.max:
             raise CbocError(f"noise is a finite number from 0, in units of the problem's spread; got {self.noise!r}.")

@@ -61,7 +61,7 @@ class Inquiry:
 
     def __post_init__(self) -> None:
         if self.method not in RULES:
-            raise CbocError(f"'{self.method}' is no method of the theory; {did_you_mean(str(self.method), RULES)}")
+            raise CbocError(f"'{self.method}' is not a method of the theory; {did_you_mean(str(self.method), RULES)}")
         check_seed(self.seed)
 
     @property
@@ -89,7 +89,7 @@ class Course:
             raise ValueError(f"{self.job.name} has another number of rounds")
         values = np.array(curves)
         if not ((values >= 0.0) & (values <= BEYOND)).all():  # NaN is neither
-            raise ValueError(f"a number of {self.job.name} is none from 0")
+            raise ValueError(f"a number of {self.job.name} is negative, too large or NaN")
 
     def to_json(self) -> dict[str, Any]:
         scenario = {key: value for key, value in asdict(self.job.scenario).items() if value is not None}

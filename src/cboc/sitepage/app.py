@@ -54,7 +54,7 @@ def create_page(storage: str | Path, *, secret: str | None = None, **options: An
     app.include_router(_views(session, show))
     app.include_router(_forms(session, show))
     app.add_exception_handler(CbocError, lambda _, error: show("trouble.html", 409, error=error))
-    app.add_exception_handler(400, lambda *_: show("trouble.html", 400, error="this is no form of ours."))
+    app.add_exception_handler(400, lambda *_: show("trouble.html", 400, error="this form is not from this page."))
     app.add_exception_handler(404, lambda *_: show("trouble.html", 404, error="there is no such page here."))
     app.add_exception_handler(405, lambda *_: RedirectResponse("/", 303))  # somebody typed the address of a form
     return app
@@ -130,7 +130,7 @@ def _forms(session: Session, show: Show) -> APIRouter:
 def _number(fields: Fields) -> int:
     text = fields.get("trial", "")
     if not text.isdecimal() or len(text) > LONGEST_NUMBER:
-        raise CbocError(f"a form is about a trial, by its number; got {text[:20]!r}. Open the page again.")
+        raise CbocError(f"a form has the number of its trial; got {text[:20]!r}. Open the page again.")
     return int(text)
 
 

@@ -72,5 +72,5 @@ def _number(what: str, text: str) -> float:
     with at(what):
         number = read_number(text)
     if number is None:
-        raise CbocError(f"{what} is a number such as 0.25; {text.strip()!r} is none.")
+        raise CbocError(f"{what} is a number such as 0.25; {text.strip()!r} is not one.")
     return number

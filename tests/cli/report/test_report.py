@@ -82,7 +82,7 @@ def test_a_study_tells_its_failures_and_does_not_speak_of_alone_where_nobody_was
     assert _report(lonely) == 0
     text = (lonely / "report.html").read_text(encoding="utf-8")
     assert "failed</th>" in text and ">1 of 6<" in text and ">0 of 6<" in text and "12, of which 1 failed" in text
-    assert "<h2>What came out</h2>" in text and "alone in grey" not in text
+    assert "<h2>Results</h2>" in text and "alone in grey" not in text
     assert "--seeds 1 --no-alone</code>" in text
     both = study_page.read_text(encoding="utf-8")
     assert "<h2>Together against alone</h2>" in both and "alone in grey" in both and "--no-alone" not in both

@@ -71,5 +71,5 @@ def test_a_little_less_than_nothing_is_no_reason_to_stumble():
 
 def test_what_does_not_converge_says_so(monkeypatch):
     monkeypatch.setattr("cboc.evidence.biosensor.binding.MOST", 1)
-    with pytest.raises(CbocError, match="binding did not converge in 1 of Newton's steps; take a setting nearer"):
+    with pytest.raises(CbocError, match="binding did not converge in 1 Newton steps; use a setting closer"):
         marched(8, 1e6)

@@ -54,14 +54,14 @@ def test_numbers_of_numpy_are_numbers():
 
 def test_a_mesh_that_does_not_see_the_layer_is_refused():
     thin = Sensor(chemistry=Chemistry(diffusivity=1e-12))
-    with pytest.raises(CbocError, match="the mesh is too coarse: .* take a fineness of 1.1"):
+    with pytest.raises(CbocError, match="the mesh is too coarse: .* use a fineness of 1.1"):
         respond(DESIGNS["hi"], thin, COARSE)
-    with pytest.raises(CbocError, match="no mesh here sees it, slow the flow down"):
+    with pytest.raises(CbocError, match="no mesh here resolves it; slow the flow down"):
         respond(replace(DESIGNS["hi"], inflow=1e3))
 
 
 def test_what_overflows_does_not_converge():
-    with pytest.raises(CbocError, match="binding did not converge in 50 of Newton's steps; take a setting nearer"):
+    with pytest.raises(CbocError, match="binding did not converge in 50 Newton steps; use a setting closer"):
         respond(replace(DESIGNS["hi"], receptors=1e300), numerics=COARSE)
 
 
@@ -72,7 +72,7 @@ def test_what_is_not_refused_is_within_a_percent():
 
 
 def test_what_never_releases_has_no_peak():
-    with pytest.raises(CbocError, match="what never releases has no peak of coverage"):
+    with pytest.raises(CbocError, match="a sensor that never releases has no peak of coverage"):
         respond(DESIGNS["hi"], Sensor(chemistry=Chemistry(release=0.0)), COARSE)
 
 

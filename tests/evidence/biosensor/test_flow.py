@@ -64,5 +64,5 @@ def test_as_much_flows_through_every_section():
 
 def test_a_flow_that_does_not_converge_says_so(monkeypatch):
     monkeypatch.setattr("cboc.evidence.biosensor.flow.MOST", 1)
-    with pytest.raises(CbocError, match="the flow did not converge in 1 of Newton's steps at a Reynolds number of 7"):
+    with pytest.raises(CbocError, match="the flow did not converge in 1 Newton steps at a Reynolds number of 7"):
         laminar(CHANNEL, 7.0)

@@ -35,7 +35,7 @@ from cboc.strategy.bayesian import SURROGATES
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="The paper's experiments and their rivals: tables and pictures by one command.",
+    help="The paper's experiments and their rivals: tables and pictures from one command.",
 )
 
 QUICK = (Scenario("levy-2", 5, Kind.SAME), Scenario("levy-2", 10), Scenario("branin", 10))
@@ -46,13 +46,13 @@ Out = Annotated[
     str,  # a Path would read an empty name as the current directory
     typer.Option(
         metavar="PATH",
-        help="Directory of the results; what is there already is not run again, and stands in the tables.",
+        help="Directory of the results; those already there are not run again, and are in the tables.",
     ),
 ]
-Seeds = Annotated[int, typer.Option(min=1, help="How many repetitions, with seeds counted from 0.")]
+Seeds = Annotated[int, typer.Option(min=1, help="How many repetitions; seeds count from 0.")]
 SomeSeeds = Annotated[
     int | None,
-    typer.Option(min=1, help="How many repetitions, with seeds counted from 0.", show_default="30, quick 2"),
+    typer.Option(min=1, help="How many repetitions; seeds count from 0.", show_default="30, quick 2"),
 ]
 Methods = Annotated[
     list[str] | None,
@@ -72,7 +72,8 @@ Quick = Annotated[
 Workers = Annotated[int | None, typer.Option(min=1, help="How many processes.", show_default="one for each core")]
 Engine = Annotated[str, typer.Option(help="Where to run: local, dask or ray.")]
 Address = Annotated[
-    str | None, typer.Option(help="Of a running cluster, such as tcp://host:8786.", show_default="start one here")
+    str | None,
+    typer.Option(help="Address of a running cluster, such as tcp://host:8786.", show_default="start one here"),
 ]
 
 
@@ -87,10 +88,10 @@ def paper_command(
     engine: Engine = "local",
     address: Address = None,
 ) -> None:
-    """Tables 1 to 4 of the paper, each number beside the paper's, and its figures.
+    """Make Tables 1 to 4 of the paper, each number beside the paper's, and its figures.
 
-    Every run is on disk when it is done: stop at any time, and give the same command again to go on. The tables are
-    printed, and written as text, Markdown and LaTeX into the directory, with the pictures.
+    Every run is saved when it is done: stop at any time, and repeat the command to go on. The tables are printed, and
+    written as text, Markdown and LaTeX into the directory, with the pictures.
 
     Example: `cboc evidence paper --quick`
     """
@@ -112,9 +113,9 @@ def honest(
 ) -> None:
     """Run the tables with every common optimum at a random place, where the centre of the box is no hint.
 
-    And rows that the paper does not have: sites whose optima are unrelated, an outlier, two groups, noise, other
-    problems; late joiners, leavers, unequal budgets and failures, for the methods that know them. With the default
-    surrogate, unless `--surrogate` says otherwise.
+    There are also rows that the paper does not have: sites whose optima are unrelated, an outlier, two groups, noise,
+    other problems; late joiners, leavers, unequal budgets and failures, for the methods that can handle them. The
+    surrogate is the default one, unless `--surrogate` says otherwise.
 
     Example: `cboc evidence honest --quick`
     """
@@ -129,9 +130,11 @@ def run_command(
     problem: Annotated[str, typer.Argument(help="Such as levy-4, ackley-5, branin, shekel-10, rosenbrock-4.")],
     sites: Annotated[int, typer.Option(min=1, help="K.")] = 10,
     kind: Annotated[Kind, typer.Option(help="How the sites' versions of the problem are related.")] = Kind.SHIFTED,
-    displaced: Annotated[bool, typer.Option("--displaced", help="The common optimum at a random place.")] = False,
+    displaced: Annotated[bool, typer.Option("--displaced", help="Put the common optimum at a random place.")] = False,
     noise: Annotated[float, typer.Option(min=0.0, help="In units of the problem's standard deviation.")] = 0.0,
-    rounds: Annotated[int | None, typer.Option(min=1, help="T.", show_default="20 per dimension")] = None,
+    rounds: Annotated[
+        int | None, typer.Option(min=1, help="T, the number of rounds.", show_default="20 per dimension")
+    ] = None,
     trouble: Annotated[Trouble | None, typer.Option(help="What happens to the study.", show_default="nothing")] = None,
     out: Out = "runs/evidence",
     seeds: Seeds = 10,
@@ -141,7 +144,7 @@ def run_command(
     engine: Engine = "local",
     address: Address = None,
 ) -> None:
-    """Any problem with any methods.
+    """Run any problem with any methods.
 
     Example: `cboc evidence run levy-4 --sites 5 --displaced --seeds 5 --method individual --method cboc-u-gated`
     """
@@ -155,7 +158,7 @@ def run_command(
 def tune(
     out: Out = "runs/evidence-tune", workers: Workers = None, engine: Engine = "local", address: Address = None
 ) -> None:
-    """The small grid of every method with a knob, on seeds that no table reports.
+    """Run the small grid of every method that can be tuned, on seeds that no table reports.
 
     Example: `cboc evidence tune`
     """
@@ -171,7 +174,7 @@ def theory_command(
     engine: Engine = "local",
     address: Address = None,
 ) -> None:
-    """Theorem 1 in runs: how the cumulative regret grows, and whether Assumptions 2 and 3 hold.
+    """Check Theorem 1 in runs: how the cumulative regret grows, and whether Assumptions 2 and 3 hold.
 
     Example: `cboc evidence theory --seeds 2`
     """
@@ -198,14 +201,14 @@ def biosensor(
     engine: Engine = "local",
     address: Address = None,
 ) -> None:
-    """The paper's case study: biosensors designed by finite-element simulations, together and alone.
+    """Run the paper's case study: biosensors designed by finite-element simulations, together and alone.
 
     `paper`: three sites with the paper's sensor and ten rounds, its Fig. 8; the optimum is a known corner of the box.
     `labs`: six labs, constructed, whose channels, chemistry, costs and stocks differ. `trouble`: the same with slow
-    labs and simulations that fail. Each with the leader's rule, as in the paper's study, with the library's default,
-    and alone. A simulation takes about a second, the labs' a third of one: 270 for `--quick`, which is the first of the
-    three with two seeds, and 29,000 in all, three hours of CPU. A study of one method and seed is on disk when it is
-    done: stop at any time, and give the same command again to go on.
+    labs and simulations that fail. Each is run with the leader's rule, as in the paper's study, with the library's
+    default, and alone. A simulation takes about a second, one of the labs' a third of that. There are 270 for
+    `--quick`, which is the first of the three with two seeds, and 29,000 in all: three hours of CPU. A study of one
+    method and seed is saved when it is done: stop at any time, and repeat the command to go on.
 
     Example: `cboc evidence biosensor --quick`
     """
@@ -221,7 +224,7 @@ def biosensor(
 
 @app.command()
 def show(directory: Annotated[Path, typer.Argument(help="A directory of results.")]) -> None:
-    """Tables and pictures of all that is there, running nothing but the illustration of Sec. 5.2.
+    """Make tables and pictures of all results in a directory; runs nothing but the illustration of Sec. 5.2.
 
     Example: `cboc evidence show evidence`
     """
@@ -257,7 +260,7 @@ def verify(
     count = sum(min(rows, len(kept.rows)) for kept in (found, courses, accounts))
     typer.echo(f"{count - len(differing)} of {count} rows are the same bit for bit.")
     if differing and not found.is_at_home:
-        notes.print(f"{directory} was begun with other libraries than those here, which may round differently.")
+        notes.print(f"{directory} was begun with other versions of the libraries, which may round differently.")
     if differing:
         raise typer.Exit(1)
 
@@ -321,7 +324,7 @@ def _run(
         with bar(every, every - left) as advance:
             run(work, jobs, results, where, lambda job: advance(job.name, job.size))
     except KeyboardInterrupt:
-        notes.print(f"Stopped; what was done is in {results.directory}. The same command goes on from there.")
+        notes.print(f"Stopped; the finished runs are in {results.directory}. The same command goes on from there.")
         raise typer.Exit(130) from None
 
 

@@ -27,10 +27,10 @@ from cboc.evidence.tables.casestudy import case_tables, compare
 from cboc.evidence.tables.table import Table
 
 LEAD = (
-    "A biosensor lies on the floor of a small channel. A sample flows past it, some of it binds, and what is measured "
-    "is how much of the sensor is covered at most. Several sites search for the inflow, the density of receptors and "
-    "the width of the pulse that give the largest coverage, each by finite-element simulations of its own sensor; they "
-    "share designs, never outcomes. This page compares working together with working alone, from the same initial "
+    "A biosensor lies on the floor of a small channel. A sample flows past it, some of it binds, and the outcome is "
+    "the largest share of the sensor that is covered. Several sites search for the inflow, the density of receptors "
+    "and the width of the pulse that give the largest coverage, each by finite-element simulations of its own sensor; "
+    "they share designs, never outcomes. This page compares working together with working alone, from the same initial "
     "designs."
 )
 METHODS = {
@@ -42,16 +42,16 @@ SURROGATE = "this library's default, for every method; the paper's own is not ru
 TITLES = {"paper": "The paper's sensor", "labs": "Six labs", "trouble": "Six labs in trouble"}
 CORNER, CONSTRUCTED = "the optimum is a known corner", "constructed"
 CAUTION = {
-    "paper": "More flow, fewer receptors and a shorter pulse are always better for this sensor, so that its optimum is "
+    "paper": "More flow, fewer receptors and a shorter pulse are always better for this sensor, so its optimum is "
     "a corner of the box, which an engineer would try first: a check of the machinery rather than a challenge.",
-    "labs": "No real labs stand behind these: their channels, chemistry, costs and stocks were chosen so that their "
-    "optima differ, with inflow and pulse inside of the box.",
+    "labs": "These labs are not real: their channels, chemistry, costs and stocks were chosen so that their "
+    "optima differ, with inflow and pulse inside the box.",
     "trouble": "The constructed labs again; two of them take part in every second round only, and one simulation in "
     "five fails.",
 }
 SAME = 4  # digits to which equal shares agree
 FIG_8 = (
-    "The paper's Fig. 8 and its like: the best outcome so far, the mean over sites. "
+    "The paper's Fig. 8, for every setup: the best outcome so far, the mean over sites. "
     "Bands are 95 % intervals over seeds."
 )
 
@@ -92,7 +92,7 @@ def content(directory: Path, say: Callable[[str], None]) -> tuple[str, str, list
     say("the tables")
     tables = case_tables(accounts)
     sections = [
-        section("What came out", *map(_sheet, tables), _methods(accounts)),
+        section("Results", *map(_sheet, tables), _methods(accounts)),
         section("Round by round", picture(figures.casestudy(accounts), "The best so far against rounds.", FIG_8)),
     ]
     for setup in SETUPS:
@@ -160,8 +160,8 @@ def _labs(setup: str) -> Html:
     slow = " and ".join(names[site] for site in SETUPS[setup].slow)
     note = (
         "How the labs differ. H: the channel's height. D, k_on, k_off: diffusion, binding and release. Stock: the "
-        f"strongest sample that there is. Price: what an inflow of {1e3 * FASTEST:g} mm/s costs, in thousandths of "
-        "coverage, as the value is. *: at the lab's optimum, where the receptors are at their fewest, "
+        f"strongest sample available. Price: what an inflow of {1e3 * FASTEST:g} mm/s costs, in thousandths of "
+        "coverage, like the value. *: at the lab's optimum, where the receptors are fewest, "
         f"{1e9 * FEWEST:g} nmol/m²."
     )
     absent = f" Every second round only: {slow}." if slow else ""
@@ -179,7 +179,7 @@ def _finding(setup: str, groups: Mapping[str, Sequence[Account]]) -> str:
     verdict = "a clear difference" if clear else "not a clear difference"
     return (
         f"Together ({look('cboc').name}) minus alone, in {unit}: {end.difference:+.3f} at the end, "
-        f"{way.difference:+.3f} in the mean over the rounds ({many(way.seeds, 'seed')}); the latter is {verdict}."
+        f"{way.difference:+.3f} on average over the rounds ({many(way.seeds, 'seed')}); the latter is {verdict}."
     )
 
 
@@ -209,8 +209,8 @@ def _designs(found: Sequence[Found]) -> Html:
         for each in found
     ]
     note = (
-        "Over all methods and seeds, the first to get there. Round 0: an initial design. Value: the coverage, less "
-        "what the sample costs."
+        "The best over all methods and seeds; among equals, the first. Round 0: an initial design. Value: the "
+        "coverage, less what the sample costs."
     )
     return together(table([*head, "value × 10³", "% of optimum"], rows), paragraph(note, class_="note"))
 

@@ -26,9 +26,9 @@ def report(
 ) -> None:
     """Write one page about a directory of results, to mail, to print or to show.
 
-    Tables, pictures and how they were made, in a single HTML file that loads nothing from anywhere. Of a simulated
-    study: progress together and alone, the gains and the best designs of every site. Of the case study: its tables,
-    the paths of the sites through the design space, and the sample that passes the best sensor found; that takes about
+    Tables, pictures and how they were made, in a single HTML file that loads nothing from anywhere. For a simulated
+    study: progress together and alone, the gains and the best designs of every site. For the case study: its tables,
+    the paths of the sites through the design space, and the sample that passes the best sensor found; this takes about
     a hundred short simulations.
 
     Examples: `cboc report runs/first-study`, `cboc report runs/evidence-biosensor --out biosensor.html`

@@ -21,8 +21,8 @@ from cboc.site.trial import Status
 
 SHOWN = {
     Kind.PROGRESS: ("Progress", "The best so far against rounds."),
-    Kind.GAIN: ("Gains", "What each site has from working together: bars to the right are gains, to the left losses."),
-    Kind.PATHS: ("Where the sites went", "The designs that each site ran, of the first seed."),
+    Kind.GAIN: ("Gains", "What each site gains by working together: bars to the right are gains, to the left losses."),
+    Kind.PATHS: ("Where the sites went", "The designs that each site ran, first seed."),
     Kind.MOVES: (
         "From proposed to mixed",
         "From each site's own proposal to the mix that came back, and which of the two it ran, first seed.",
@@ -52,7 +52,7 @@ def content(directory: Path, say: Callable[[str], None]) -> tuple[str, str, list
             drawn.append(section(title, picture(PICTURES[kind](run), f"{title}. {caption}", caption)))
     sections = [
         section(
-            "Together against alone" if ALONE in ways else "What came out",
+            "Together against alone" if ALONE in ways else "Results",
             _rows(_with_failures(rows, ways)),
             paragraph(_meaning(ways), class_="note"),
         ),
@@ -73,7 +73,7 @@ def _lead(run: Run, rows: Sequence[Row]) -> str:
     return (
         f"{who} Every site optimised its own experiment; only designs were shared, never outcomes. "
         f"Of {many(len(gains), 'site')}, {better} ended better together than alone and {worse} worse, "
-        f"in the mean over seeds."
+        f"on average over seeds."
     )
 
 
@@ -100,8 +100,8 @@ def _meaning(ways: Ways) -> str:
     if ALONE not in ways:
         return f"The best outcome, and the rounds until it was found. Means over seeds.{failed}"
     return (
-        "Means over seeds. Gain: positive where together is better; ±: its standard error. Rounds: how many together "
-        f"needs to be where working alone ends, and how many alone needs for that.{failed}"
+        "Means over seeds. Gain: positive where together is better; ±: its standard error. Rounds: how many it takes "
+        f"together to reach what alone reaches at its end, and how many alone.{failed}"
     )
 
 

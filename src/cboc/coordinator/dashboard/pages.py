@@ -52,7 +52,7 @@ def person_of(request: Request) -> str:
     people: People = request.app.state.people
     person = people.who(request.cookies.get(COOKIE, ""))
     if person is None:
-        raise NotLoggedIn("this is for people who have logged in.")
+        raise NotLoggedIn("only people who have logged in may see this.")
     return person
 
 

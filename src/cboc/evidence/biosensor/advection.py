@@ -116,11 +116,11 @@ class Transport:
         if mesh.first_cell > COARSEST * thickness:
             needed = mesh.fineness * mesh.first_cell / (COARSEST * thickness)
             advice = (
-                f"take a fineness of {needed:.2g}" if needed < FINEST else "no mesh here sees it, slow the flow down"
+                f"use a fineness of {needed:.2g}" if needed < FINEST else "no mesh here resolves it; slow the flow down"
             )
             raise CbocError(
-                f"the mesh is too coarse: its first cell is {mesh.first_cell / MICRO:.2g} µm high, the depleted layer "
-                f"{thickness / MICRO:.2g} µm; {advice}."
+                f"the mesh is too coarse: its first cell is {mesh.first_cell / MICRO:.2g} µm high, but the depleted "
+                f"layer {thickness / MICRO:.2g} µm; {advice}."
             )
         self.sensor, self.setting, self.mesh = sensor, setting, mesh
         self.dt = setting.width / steps

@@ -51,6 +51,6 @@ class Binding:
             step = np.linalg.solve(np.eye(len(c)) + self.response * slope, off)
             c = np.maximum(c - step, pole + NEAREST * (c - pole))
         raise CbocError(
-            f"binding did not converge in {MOST} of Newton's steps; take a setting nearer to the case study's, or "
-            "shorter steps of time."
+            f"binding did not converge in {MOST} Newton steps; use a setting closer to the case study's, or "
+            "shorter time steps."
         )

@@ -103,8 +103,8 @@ def _newton(basis: Any, reynolds: float, boundary: tuple[Any, Array]) -> Array:
         if np.abs(step[: len(free) - pressure.N]).max() <= CLOSE:
             return state[: basis.N]
     raise CbocError(
-        f"the flow did not converge in {MOST} of Newton's steps at a Reynolds number of {reynolds:.3g}; "
-        "it is laminar and steady at far lower ones only."
+        f"the flow did not converge in {MOST} Newton steps at a Reynolds number of {reynolds:.3g}; "
+        "it is laminar and steady only at much lower ones."
     )
 
 

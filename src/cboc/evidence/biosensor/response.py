@@ -38,9 +38,13 @@ class Numerics:
 
     def __post_init__(self) -> None:
         if not is_number(self.fineness) or not 0.1 <= self.fineness <= FINEST:
-            raise CbocError(f"a fineness is from 0.1 to {FINEST:g}, where 1 is right to 0.03 %; got {self.fineness!r}.")
+            raise CbocError(
+                f"a fineness is from 0.1 to {FINEST:g}, where 1 is accurate to 0.03 %; got {self.fineness!r}."
+            )
         if type(self.steps) is not int or not 2 <= self.steps <= 1000:
-            raise CbocError(f"a pulse's width holds 2 to 1000 steps, where 8 are right to 0.01 %; got {self.steps!r}.")
+            raise CbocError(
+                f"a pulse's width holds 2 to 1000 steps, where 8 are accurate to 0.01 %; got {self.steps!r}."
+            )
         if not isinstance(self.flow, Flow):
             raise CbocError(f"a flow is Flow.POISEUILLE or Flow.NAVIER_STOKES; got {self.flow!r}.")
 
@@ -65,7 +69,9 @@ def transport(setting: Setting, sensor: Sensor, numerics: Numerics) -> Transport
 def respond(setting: Setting, sensor: Sensor = Sensor(), numerics: Numerics = REFERENCE) -> Response:  # noqa: B008
     """Simulate the sensor until the peak is over."""
     if sensor.chemistry.release == 0.0:
-        raise CbocError("what never releases has no peak of coverage; look at `states` for as long as you like.")
+        raise CbocError(
+            "a sensor that never releases has no peak of coverage; look at `states` for as long as you like."
+        )
     model = transport(setting, sensor, numerics)
     mean, arrives = model.mesh.weights / sensor.channel.sensor, arrival(sensor, setting)
     times, coverage = [], list[float]()
@@ -77,7 +83,7 @@ def respond(setting: Setting, sensor: Sensor = Sensor(), numerics: Numerics = RE
         if state.t > LONGEST * setting.width:
             raise CbocError(
                 f"the coverage has no peak within {state.t:.4g} s, {LONGEST:.0f} widths of the pulse; "
-                "the flow is too slow for so short a pulse, or what binds is hardly ever released."
+                "the flow is too slow for so short a pulse, or the sensor hardly ever releases what it binds."
             )
     raise AssertionError("a march has no end")
 

@@ -44,7 +44,7 @@ def until_done(
         if in_vain == PATIENCE:
             raise CbocError(
                 f"the {name} engine lost its workers {PATIENCE} times in a row without a result "
-                f"({sentence(failure)}); {len(left)} of {len(jobs)} jobs are left, what was finished is kept."
+                f"({sentence(failure)}); {len(left)} of {len(jobs)} jobs are left, and finished ones are kept."
             ) from failure
         left = dict(reversed(left.items()))  # a job that kills its workers then blocks fewer other jobs
 

@@ -39,7 +39,7 @@ def attempt(workers: int, address: str | None, calls: Mapping[int, Call]) -> Out
             except (OSError, ValueError, TypeError, ImportError, RuntimeError) as error:
                 raise CbocError(
                     f"no Dask scheduler answers at {address} ({sentence(error)}); "
-                    "it is started with `dask scheduler`, and its address looks like tcp://host:8786."
+                    "start one with `dask scheduler`; its address looks like tcp://host:8786."
                 ) from None
         try:
             client.wait_for_workers(1, timeout=2 * CONNECT)
@@ -63,7 +63,7 @@ def _check(address: str) -> None:
     ).get_connector()  # fails for an unknown scheme, or one, such as ucx, whose package is not installed
     security = Security().get_connection_args("client")
     if scheme in ENCRYPTED and security.get("ssl_context") is None:
-        raise ValueError(f"{scheme} needs the certificates of the settings distributed.comm.tls")
+        raise ValueError(f"{scheme} needs certificates in the settings distributed.comm.tls")
     if scheme not in ENCRYPTED and security.get("require_encryption"):
         raise ValueError("the setting distributed.comm.require-encryption asks for tls")
 

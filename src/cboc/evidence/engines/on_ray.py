@@ -42,7 +42,7 @@ def attempt(workers: int, address: str | None, calls: Mapping[int, Call]) -> Out
         except (OSError, RuntimeError, ValueError) as error:
             where = f"answers at {address}" if address else "could be started here"
             raise CbocError(
-                f"no Ray {where} ({sentence(error)}); a cluster's is started with `ray start --head`, its address "
+                f"no Ray {where} ({sentence(error)}); start a cluster with `ray start --head`; its address "
                 "looks like host:6379, and its token, if any, goes into RAY_AUTH_TOKEN, with RAY_AUTH_MODE=token."
             ) from None
         try:

@@ -92,7 +92,7 @@ def rounds(
 def _go_on(ledger: Ledger | None, present: list[str]) -> None:
     """Continue without the absent sites, unless nobody waits for them."""
     if ledger is None:
-        raise CbocError("only our own rounds go on without a site; this control needs all of them in all rounds.")
+        raise CbocError("only our own rounds go on without a site; this control needs all sites in all rounds.")
     if ledger.store.entries(ledger.round).keys() & set(present):
         ledger.close()
 

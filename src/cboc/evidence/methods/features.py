@@ -50,7 +50,7 @@ class Features:
         if count < 1 or not lengthscale > 0.0 or not variance > 0.0:
             raise CbocError(
                 "features need a count from 1, a positive lengthscale and a positive variance; "
-                f"{count!r}, {lengthscale!r} and {variance!r} came."
+                f"got {count!r}, {lengthscale!r} and {variance!r}."
             )
         frequencies = rng.standard_normal((count, dimension)) / lengthscale
         return cls(frequencies, rng.uniform(0.0, 2.0 * np.pi, count), variance)
@@ -103,7 +103,7 @@ class Shared:
         halvings = len(self.weights).bit_length() - 1
         if len(self.weights) != 2**halvings or halvings > self.dimension:
             raise CbocError(
-                f"halving coordinates makes 1, 2, 4, ... boxes, at most {2**self.dimension} "
+                f"halving the coordinates makes 1, 2, 4, ... boxes, at most {2**self.dimension} "
                 f"in {self.dimension} dimensions; got weights for {len(self.weights)}."
             )
 

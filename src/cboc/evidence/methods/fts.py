@@ -75,7 +75,7 @@ class Privacy:
         if not 0.0 < self.rate <= 1.0:
             raise CbocError(f"the rate is the probability of taking part, in (0, 1]; this is {self.rate!r}.")
         if not (self.noise >= 0.0 and self.clip > 0.0):
-            raise CbocError(f"noise is not negative and clip positive; got {self.noise!r} and {self.clip!r}.")
+            raise CbocError(f"noise is not negative, and clip is positive; got {self.noise!r} and {self.clip!r}.")
 
 
 @dataclass(frozen=True)

@@ -41,11 +41,11 @@ def method(name: str) -> Method:
         return METHODS[name]
     if name in VARIANTS:
         return VARIANTS[name]
-    raise CbocError(f"'{name}' is no method of this library; {did_you_mean(name, METHODS)}")
+    raise CbocError(f"'{name}' is not a method of this library; {did_you_mean(name, METHODS)}")
 
 
 def surrogate(name: str) -> Bayesian:
     """A surrogate by its name."""
     if name not in SURROGATES:
-        raise CbocError(f"'{name}' is no surrogate of this library; {did_you_mean(name, SURROGATES)}")
+        raise CbocError(f"'{name}' is not a surrogate of this library; {did_you_mean(name, SURROGATES)}")
     return SURROGATES[name]()
