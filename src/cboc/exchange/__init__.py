@@ -1,13 +1,13 @@
 """What travels between sites, and what all of them agree on. It never sees an outcome.
 
-study.py        the agreement: space, sites, horizon, rule, graph, deadline
-rounds.py       which proposals answer a turn, and when
+study.py        the agreement: space, sites, horizon, rule, graph, pace
+pace.py         rounds, or none: from which proposals a turn is answered, and when
 identity.py     a text that identifies a user's own rule, the same in every process
 study_diff.py   where two agreements differ, in words
 messages.py     a proposal goes out, a mix comes back
 network.py      how a site reaches the others: the seam
-store.py        where the facts are kept: proposals, closed rounds, departures
-ledger.py       the rounds of a study: who is in, which W, whose design
+store.py        where the facts are kept: proposals, closed states, departures
+ledger.py       the record of a study: who is in, how a round closes, which W, whose design
 rest.py         a network through a coordinator
 wire.py         every message between site and coordinator, field by field
 http.py         how messages are sent, and how answers are read
