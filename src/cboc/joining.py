@@ -6,6 +6,7 @@ site = cboc.join(storage="lab-b.db")            # later, in another process: it 
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
@@ -80,6 +81,8 @@ def join(
         trials=file.trials(),
         save=file.keep,
         first_turn=file.about.get("first_turn", 0),
+        claim=file.claim,
+        clock=time.time,
     )
 
 

@@ -489,10 +489,10 @@ def test_a_proposal_that_has_to_wait_is_the_same_when_it_goes_in(server):
     server.reply = answer(409, {"error": "later.", "reason": "waiting", "standing": STANDING})
     with pytest.raises(Waiting, match="^later.$"):
         site.ask()
-    waits = site.open_trial
+    waits = site.open_trials[0]
     assert waits.status is Status.PROPOSED
     server.reply = answer(204)
-    assert site.propose().proposed == waits.proposed and site.open_trial.status is Status.SUBMITTED
+    assert site.propose().proposed == waits.proposed and site.open_trials[0].status is Status.SUBMITTED
 
 
 # ------------------------------------------------------------------------------------------------- certificates

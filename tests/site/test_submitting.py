@@ -119,7 +119,7 @@ def test_a_proposal_that_the_others_have_forgotten_is_handed_in_again():
 def test_a_trial_that_is_handed_in_takes_no_result():
     x = begin(site("x", Ledger(STUDY)))
     trial = x.propose()
-    assert trial.status == Status.SUBMITTED and trial == x.open_trial
+    assert trial.status == Status.SUBMITTED and [trial] == x.open_trials
     for act in (lambda: x.tell(trial, 1.0), lambda: x.fail(trial), lambda: x.abandon(trial)):
         with pytest.raises(CbocError, match="has no design to run yet; ask"):
             act()

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from math import inf
 from pathlib import Path
+from typing import Any
 
 from cboc.data.dataset import Dataset, Direction
 from cboc.errors import CbocError
@@ -13,9 +15,11 @@ from cboc.exchange.ledger import Ledger
 from cboc.exchange.network import Waiting
 from cboc.exchange.study import Study
 from cboc.experiment.experiment import Experiment, ExperimentFailed
+from cboc.runs.calendar import Calendar
+from cboc.runs.durations import Duration, Durations
 from cboc.runs.history import History, in_order
 from cboc.site.batch import think
-from cboc.site.policy import Policy
+from cboc.site.policy import Policy, whole
 from cboc.site.site import Finished, Site
 from cboc.site.trial import Status, Trial
 from cboc.storage.journal import Journal
@@ -28,21 +32,29 @@ def simulate(
     direction: Direction | str | Mapping[str, Direction | str],
     policy: Policy | None = None,
     data: Mapping[str, Dataset] | None = None,
+    durations: Duration | Mapping[str, Duration] | None = None,
+    plate: int = 1,
     journal: str | Path | None = None,
     on_trial: Callable[[Trial], None] | None = None,
 ) -> History:
-    """Run every site's experiments round by round until all budgets are spent.
+    """Run every site's experiments until all budgets are spent.
 
-    All sites have the same policy. With a `journal` every step is on disk at once, and calling again with the same
-    arguments continues where the file ends, bit for bit. Working alone is `Study(..., rule="identity")` with the same
-    seed.
+    All sites have the same policy, and ask for `plate` experiments at a time. `durations` says how long experiments
+    take, for all sites or by site: a number, a distribution or a function of a random generator; every trial then keeps
+    when it began and ended. Without them rounds have no calendar, and at the free pace every experiment takes 1. With a
+    `journal` every step is on disk at once, and calling again with the same arguments continues where the file ends,
+    bit for bit. Working alone is `Study(..., rule="identity")` with the same seed.
     """
     given = dict.fromkeys(study.sites, direction) if isinstance(direction, str) else dict(direction)
     earlier = dict(data or {})
     _check(study, experiments, given, earlier)
     directions = {name: Direction.of(given[name]) for name in study.sites}
     policy = Policy() if policy is None else policy
-    ledger = Ledger(study, clock=lambda: 0.0)  # nobody is late here
+    plate = whole("plate", plate)
+    has_calendar = durations is not None or not study.pace.waits
+    times = Durations(1.0 if durations is None else durations, study, policy.seed)
+    calendar = Calendar()
+    ledger = Ledger(study, clock=calendar)  # nobody is late here
 
     def site(name: str, book: Journal | None) -> Site:
         return Site(
@@ -54,21 +66,32 @@ def simulate(
             data=earlier.get(name),
             trials=() if book is None else book.trials(name),
             save=None if book is None else book.append,
+            clock=calendar if has_calendar else None,
         )
+
+    def run(site: Site, trial: Trial) -> None:
+        told = run_trial(site, trial, experiments[site.name])
+        if on_trial is not None:
+            on_trial(told)
 
     for name in study.sites:
         site(name, None)  # refuse bad settings before a journal is begun
-    header = {
+    header: dict[str, Any] = {
         "study": study.agreement(),
         "directions": directions,
         "policy": policy.to_dict(),
         "data": identify({name: earlier[name].to_dict() for name in sorted(earlier)}),
     }
+    if has_calendar or plate > 1:
+        header |= {"durations": identify(durations), "plate": plate}
     book = None if journal is None else Journal(journal, header)
     try:
         sites = [site(name, book) for name in study.sites]
         _replay(sites, ledger)
-        _run(sites, experiments, on_trial)
+        if has_calendar:
+            calendar.run(sites, run, times, plate)
+        else:
+            _run(sites, run, plate)
     finally:
         if book is not None:
             book.close()
@@ -89,18 +112,18 @@ def _check(
             raise CbocError(f"every site needs a direction, 'maximise' or 'minimise'; {name} has none.")
 
 
-def _run(sites: list[Site], experiments: Mapping[str, Experiment], on_trial: Callable[[Trial], None] | None) -> None:
-    """In each pass all sites propose, then every site whose round has closed runs the agreed design."""
+def _run(sites: list[Site], run: Callable[[Site, Trial], object], plate: int) -> None:
+    """In each pass all sites propose, then every site whose round has closed runs what it is to run."""
     while active := [site for site in sites if not site.is_finished]:
         think(active)
         for site in active:
             with suppress(Finished):
-                site.propose()
+                site.propose(plate)
         for site in active:
             with suppress(Finished, Waiting):
-                trial = run_trial(site, site.ask(), experiments[site.name])
-                if on_trial is not None:
-                    on_trial(trial)
+                site.ask()
+            for trial in [trial for trial in site.open_trials if trial.status is Status.PENDING]:
+                run(site, trial)
 
 
 def run_trial(site: Site, trial: Trial, experiment: Experiment) -> Trial:
@@ -113,10 +136,20 @@ def run_trial(site: Site, trial: Trial, experiment: Experiment) -> Trial:
 
 
 def _replay(sites: list[Site], ledger: Ledger) -> None:
-    """Submit again all proposals from before the interruption, turn by turn, and let stopped sites leave."""
-    taken = [(trial.turn.number, site, trial) for site in sites for trial in site.trials if trial.turn is not None]
-    for _, site, trial in sorted(taken, key=lambda entry: (entry[0], entry[1].name)):
+    """Submit again all proposals from before the interruption, in the order of their arrival; stopped sites leave.
+
+    In rounds that is the order of turns. At the free pace the answers name it; one that was not answered came last.
+    """
+    taken = []
+    for site in sites:
+        for number in range(site.log.next_turn):
+            wells = site.log.wells(number)
+            if wells and wells[-1].status is not Status.PROPOSED:
+                answer = wells[0].answer
+                place = number if ledger.study.pace.waits else inf if answer is None else answer.snapshot
+                taken.append((place, site.name, site, wells[0]))
+    for _, name, site, trial in sorted(taken, key=lambda entry: entry[:2]):
         if trial.status is Status.STOPPED:
-            ledger.leave(site.name)
-        elif trial.status is not Status.PROPOSED:
+            ledger.leave(name)
+        else:
             ledger.submit(site.proposal(trial))

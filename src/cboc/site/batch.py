@@ -34,6 +34,6 @@ def _think_alike(due: list[tuple[Site, Situation]]) -> list[None]:
     rngs = [site.mind.rng(len(site.trials)) for site, _ in due]
     situations = [situation for _, situation in due]
     opinions = strategy.batch(situations, rngs) if len(due) > 1 else [strategy(situations[0], rngs[0])]
-    for (site, _), opinion in zip(due, opinions, strict=True):
-        site.mind.hold(len(site.trials), opinion)
+    for (site, situation), opinion in zip(due, opinions, strict=True):
+        site.mind.hold(len(site.trials), situation, opinion)
     return [None] * len(due)

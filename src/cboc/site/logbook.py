@@ -7,18 +7,20 @@ Nothing counts before it is saved: what could not be saved has not happened, and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from dataclasses import replace
+from math import inf
 from typing import Any
 
 import numpy as np
 
-from cboc.arrays import Array
+from cboc.arrays import Array, is_number
 from cboc.data.dataset import Dataset
 from cboc.data.objective import Outcome, as_measurements
 from cboc.errors import CbocError, at
-from cboc.site.trial import OPEN, Status, Trial
+from cboc.site.trial import OPEN, TOLD, UNANSWERED, Status, Trial
 from cboc.space.space import Space
 
 OTHER = "another design was run"  # a trial's note
@@ -36,19 +38,19 @@ class Logbook:
         trials: Iterable[Trial] = (),
         save: Callable[[Trial], Trial | None] | None = None,
         first_turn: int = 0,
+        claim: Callable[[], AbstractContextManager[Iterable[Trial]]] | None = None,
+        clock: Callable[[], float] | None = None,
     ) -> None:
-        self._first_turn = first_turn
+        self._first_turn, self._claim, self._clock = first_turn, claim, clock
         self.site, self.space, self.objectives, self.data = site, space, objectives, data
         self.trials: list[Trial] = list(trials)
-        self.revision = 0  # goes up with every change
-        self.amendments = 0  # goes up with every change of a trial that is not the last
         self._save = save
-        self._dataset: tuple[int, Dataset] | None = None  # with its revision
+        self._dataset: Dataset | None = None  # of all outcomes so far; None: something was told
 
     def twin(self) -> Logbook:
         """A copy that saves nothing."""
         twin = copy(self)
-        twin.trials, twin._save = list(self.trials), None
+        twin.trials, twin._save, twin._claim = list(self.trials), None, None
         return twin
 
     # ---------------------------------------------------------------------------------------------- what is in it
@@ -56,9 +58,9 @@ class Logbook:
     @property
     def dataset(self) -> Dataset:
         """All outcomes so far; private."""
-        if self._dataset is None or self._dataset[0] != self.revision:
-            self._dataset = (self.revision, self.data + self._told())
-        return self._dataset[1]
+        if self._dataset is None:
+            self._dataset = self.data + self._told()
+        return self._dataset
 
     def _told(self) -> Dataset:
         told = [trial for trial in self.trials if trial.status is Status.COMPLETE]
@@ -81,14 +83,41 @@ class Logbook:
         return self.trials[number]
 
     @property
-    def open_trial(self) -> Trial | None:
-        """The trial that waits for an answer or a result, if there is one."""
-        return next((trial for trial in reversed(self.trials) if trial.status in OPEN), None)
+    def open_trials(self) -> list[Trial]:
+        """The trials that wait for an answer or a result, the oldest first."""
+        return [trial for trial in self.trials if trial.status in OPEN]
 
-    def pending(self, before: int) -> Array:  # (n, D)
+    @property
+    def unanswered(self) -> list[Trial]:
+        """The trials of a turn that was not answered yet, if there is one; in rounds there is one at most."""
+        return [trial for trial in self.trials if trial.status in UNANSWERED]
+
+    @property
+    def first_undecided(self) -> int:
+        """The number of the first trial whose design is not decided yet."""
+        return next((trial.number for trial in self.trials if trial.status in UNANSWERED), len(self.trials))
+
+    def under_way(self, before: int) -> Array:  # (n, D)
         """Designs of trials before this one whose outcomes are still to come."""
-        designs = [t.x for t in self.trials[:before] if t.status is Status.PENDING]
+        designs = [trial.x for trial in self.trials[:before] if trial.status in OPEN]
         return np.array(designs).reshape(-1, self.space.dimension)
+
+    def turn_of(self, number: int) -> int:
+        """The turn that a trial belongs to; for one that is still to come, the turn that it will belong to."""
+        turn = self.trials[number].turn if number < len(self.trials) else None
+        if turn is not None:
+            return turn.number
+        last = self.trials[-1].turn if self.trials else None
+        is_unfinished = last is not None and last.well + 1 < last.wells
+        return last.number if last is not None and is_unfinished else self.next_turn
+
+    def wells(self, turn: int) -> list[Trial]:
+        """All trials of a turn: the wells of one plate."""
+        return [trial for trial in self.trials if trial.turn is not None and trial.turn.number == turn]
+
+    def first_of(self, turn: int) -> Trial | None:
+        """The first trial of a turn, if the turn has begun."""
+        return next(iter(self.wells(turn)), None)
 
     @property
     def turns(self) -> int:
@@ -102,20 +131,49 @@ class Logbook:
 
     # -------------------------------------------------------------------------------------------- what is put into it
 
+    @contextmanager
+    def claimed(self) -> Iterator[None]:
+        """Let no other process of this site ask inside the block, and begin with what others have done meanwhile."""
+        if self._claim is None:
+            yield
+            return
+        with self._claim() as trials:
+            now = list(trials)
+            if now != self.trials:
+                self.trials, self._dataset = now, None
+            yield
+
     def keep(self, trial: Trial) -> Trial:
         """Save a new trial, or a new state of one, and then take it in."""
+        trial = self._timed(trial)
         if self._save is not None:
             trial = self._save(trial) or trial  # another process may be further with it
+        if trial.status in TOLD or (trial.number < len(self.trials) and self.trials[trial.number].status in TOLD):
+            self._dataset = None
         if trial.number == len(self.trials):
             self.trials.append(trial)
         else:
-            self.amendments += trial.number < len(self.trials) - 1
             self.trials[trial.number] = trial
-        self.revision += 1
+        return trial
+
+    def _timed(self, trial: Trial) -> Trial:
+        """The trial with the time at which it began or ended, if that is now."""
+        if self._clock is None:
+            return trial
+        if trial.status is Status.PENDING and trial.began is None:
+            return replace(trial, began=self._clock())
+        if trial.status in TOLD and trial.ended is None:
+            return replace(trial, ended=self._clock())
         return trial
 
     def tell(
-        self, trial: Trial, outcome: Outcome, *, ran: Mapping[str, Any] | None = None, is_correction: bool = False
+        self,
+        trial: Trial,
+        outcome: Outcome,
+        *,
+        ran: Mapping[str, Any] | None = None,
+        cost: float | None = None,
+        is_correction: bool = False,
     ) -> Trial:
         """See `Site.tell`. The same outcome told twice counts once."""
         with at(f"site '{self.site}'"):
@@ -128,9 +186,11 @@ class Logbook:
             executed=tuple(executed.tolist()),
             outcomes=outcomes,
             note="" if ran is None else OTHER,
+            cost=_checked_cost(cost, known),
         )
         if known.status is Status.COMPLETE:
-            if known.outcomes == outcomes and (ran is None or known.executed == told.executed):
+            is_same = known.outcomes == outcomes and known.cost == told.cost
+            if is_same and (ran is None or known.executed == told.executed):
                 return known
             if not is_correction:
                 raise CbocError(
@@ -144,7 +204,9 @@ class Logbook:
         self._refuse_abandoned(known)
         return self.keep(told)
 
-    def fail(self, trial: Trial, reason: str = "", *, ran: Mapping[str, Any] | None = None) -> Trial:
+    def fail(
+        self, trial: Trial, reason: str = "", *, ran: Mapping[str, Any] | None = None, cost: float | None = None
+    ) -> Trial:
         """See `Site.fail`."""
         known = self._known(trial)
         if known.status is Status.COMPLETE:
@@ -154,7 +216,11 @@ class Logbook:
         self._refuse_abandoned(known)
         executed = known.x if ran is None else self.space.to_unit(ran)
         failed = replace(
-            known, status=Status.FAILED, executed=tuple(executed.tolist()), note=reason or self._reason(known, ran)
+            known,
+            status=Status.FAILED,
+            executed=tuple(executed.tolist()),
+            note=reason or self._reason(known, ran),
+            cost=_checked_cost(cost, known),
         )
         return known if failed == known else self.keep(failed)
 
@@ -175,7 +241,7 @@ class Logbook:
         if trial.site != self.site or not 0 <= trial.number < len(self.trials):
             raise CbocError(f"site '{self.site}' never asked for trial {trial.number} of '{trial.site}'.")
         known = self.trials[trial.number]
-        if known.status in (Status.PROPOSED, Status.SUBMITTED):
+        if known.status in UNANSWERED:
             raise CbocError(f"trial {trial.number} of '{self.site}' has no design to run yet; ask() first.")
         return known
 
@@ -184,3 +250,12 @@ class Logbook:
             raise CbocError(
                 f"trial {trial.number} of '{self.site}' was abandoned and takes no result; ask() for another."
             )
+
+
+def _checked_cost(cost: float | None, known: Trial) -> float | None:
+    """What an experiment cost, or what was told of it before; raises one sentence if it is not a number from 0."""
+    if cost is None:
+        return known.cost
+    if not is_number(cost) or not 0.0 <= cost < inf:
+        raise CbocError(f"a cost is a number from 0; trial {known.number} of '{known.site}' was given {cost!r}.")
+    return float(cost)

@@ -35,9 +35,7 @@ class Policy:
             value: Any = getattr(self, name)
             if value is None and name == "initial":
                 continue
-            if not is_number(value) or not float(value).is_integer() or value < 0:
-                raise CbocError(f"{name} is a whole number from 0; this is {value!r}.")
-            object.__setattr__(self, name, int(value))
+            object.__setattr__(self, name, whole(name, value, least=0))
         if not is_number(self.stop_below) or not self.stop_below >= 0.0:
             raise CbocError(f"stop_below is a number from 0; this is {self.stop_below!r}.")
 
@@ -50,3 +48,10 @@ class Policy:
             "stop_below": self.stop_below,
             "goes_on_alone": self.goes_on_alone,
         }
+
+
+def whole(name: str, value: Any, least: int = 1) -> int:
+    """A whole number that somebody gave; raises one sentence if it is not one, or too small."""
+    if not is_number(value) or not float(value).is_integer() or value < least:
+        raise CbocError(f"{name} is a whole number from {least}; this is {value!r}.")
+    return int(value)

@@ -1,7 +1,8 @@
 """A site: one lab, robot or simulation team, with its private data. The one stateful class.
 
-    trial = site.ask()          # proposes, waits for the others, judges what comes back
+    trial = site.ask()          # proposes, hears the others, judges what comes back
     site.tell(trial, y)         # the outcome stays here
+    plate = site.ask(8)         # eight new ones at once, whatever is still open
 
 Everything a site does follows from its trials and its seed: given the same trials it asks for the same design, in this
 process or the next.
@@ -10,11 +11,11 @@ process or the next.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from contextlib import AbstractContextManager, suppress
 from copy import copy
 from dataclasses import replace
 from math import exp
-from typing import Any
+from typing import Any, cast, overload
 
 import numpy as np
 
@@ -28,8 +29,8 @@ from cboc.exchange.network import Network, NotSubmitted, Unreachable
 from cboc.exchange.study import Study, check_names
 from cboc.site.logbook import Logbook
 from cboc.site.mind import Mind
-from cboc.site.policy import INITIAL, Policy
-from cboc.site.trial import Answer, Decision, Status, Trial, Turn
+from cboc.site.policy import INITIAL, Policy, whole
+from cboc.site.trial import UNANSWERED, Answer, Decision, Status, Trial, Turn
 from cboc.space.space import Space
 from cboc.strategy.opinion import Heard
 from cboc.strategy.verdict import Note, Stance, Verdict
@@ -47,7 +48,9 @@ class Site:
     `direction` says whether outcomes are to be maximised or minimised, `policy` how the site behaves. `data` are
     results from before the study. `own` are parameters that only this site has; they are never mixed and never leave.
     `trials` continues where an earlier process stopped; `save` is called with every trial that changes, before it
-    counts. `first_turn` is its first turn: above 0 if the site has lost trials that the others know.
+    counts. `claim` keeps other processes of this site from asking at the same time, and gives the trials as they are
+    then. `first_turn` is its first turn: above 0 if the site has lost trials that the others know. With a `clock`,
+    every trial keeps when it began and when it ended.
     """
 
     def __init__(
@@ -63,6 +66,8 @@ class Site:
         trials: Iterable[Trial] = (),
         save: Callable[[Trial], Trial | None] | None = None,
         first_turn: int = 0,
+        claim: Callable[[], AbstractContextManager[Iterable[Trial]]] | None = None,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         study.index(name)
         with at(f"site '{name}'"):
@@ -75,7 +80,7 @@ class Site:
         self._check_data()
         wanted = INITIAL * len(self.space.names) if self.policy.initial is None else self.policy.initial
         self.initial = max(0, wanted - len(self.data))
-        self.log = Logbook(name, self.space, study.objectives, self.data, trials, save, first_turn)
+        self.log = Logbook(name, self.space, study.objectives, self.data, trials, save, first_turn, claim, clock)
         self.mind = Mind(study, name, self.space, self.policy, self.log)
 
     def _check_data(self) -> None:
@@ -113,14 +118,14 @@ class Site:
         return self.log.turns
 
     @property
-    def open_trial(self) -> Trial | None:
-        """The trial that waits for an answer or a result, if there is one."""
-        return self.log.open_trial
+    def open_trials(self) -> list[Trial]:
+        """The trials that wait for an answer or a result, the oldest first."""
+        return self.log.open_trials
 
     @property
     def is_finished(self) -> bool:
         """Whether the budget is spent, or the utility fell below the threshold."""
-        return self.open_trial is None and self._is_over
+        return not self.open_trials and self._is_over
 
     @property
     def _is_over(self) -> bool:
@@ -141,57 +146,107 @@ class Site:
     @property
     def is_due(self) -> bool:
         """Whether the site still has to think about its next proposal."""
-        is_idle = len(self.trials) >= self.initial and self.open_trial is None and not self._is_over
+        is_idle = len(self.trials) >= self.initial and not self.open_trials and not self._is_over
         return is_idle and not self.mind.is_made_up
 
     # ------------------------------------------------------------------------------------------------- asking
 
-    def ask(self) -> Trial:
-        """The next experiment; the same one until it is told, failed or abandoned.
+    @overload
+    def ask(self) -> Trial: ...
 
-        Raises `Waiting` while other sites have not proposed yet, `Finished` when there is nothing left to do.
+    @overload
+    def ask(self, count: int, *, replicates: int = 1) -> list[Trial]: ...
+
+    def ask(self, count: int | None = None, *, replicates: int = 1) -> Trial | list[Trial]:
+        """The next experiment; the same one until it is told, failed or abandoned. With a count: a plate.
+
+        A plate is that many new experiments, whatever else is open; fewer if the budget has fewer left. With
+        `replicates` each of its designs is there that many times. Raises `Waiting` while other sites have not proposed
+        yet, `Finished` when there is nothing left to do.
         """
-        try:
-            trial = self.propose()
-            return trial if trial.status is Status.PENDING else self._receive(trial)
-        except Unreachable:
-            trial_or_none = self.open_trial
-            if trial_or_none is None or not self.policy.goes_on_alone:
-                raise
-            return self.log.keep(replace(trial_or_none, status=Status.PENDING, decision=Decision.UNREACHABLE))
+        wells, copies = 1 if count is None else whole("count", count), whole("replicates", replicates)
+        with self.log.claimed():
+            pending = [trial for trial in self.open_trials if trial.status is Status.PENDING]
+            if count is None:
+                return pending[0] if pending else self._plate(wells, copies)[0]
+            return self._plate(wells, copies)
 
-    def propose(self) -> Trial:
-        """Find the next proposal and hand it in. `ask` does this; call it before `ask` if sites share a process."""
-        trial = self.open_trial
-        if trial is None:
+    def _plate(self, wells: int, copies: int) -> list[Trial]:
+        try:
+            trials = self._proposed(wells, copies)
+            return self._receive() if trials[0].status in UNANSWERED else trials
+        except Unreachable:
+            if not self.log.unanswered or not self.policy.goes_on_alone:
+                raise
+            alone = {"status": Status.PENDING, "decision": Decision.UNREACHABLE}
+            return [self.log.keep(replace(trial, **alone)) for trial in self.log.unanswered]  # type: ignore[arg-type]
+
+    def propose(self, count: int = 1) -> Trial:
+        """Find the next proposals, hand them in, and return the first; the oldest open trial if there is one.
+
+        `ask` does this; call it before `ask` if sites share a process.
+        """
+        with self.log.claimed():
+            if self.open_trials and not self.log.unanswered:
+                return self.open_trials[0]
+            return self._proposed(whole("count", count), 1)[0]
+
+    def _proposed(self, wells: int, copies: int) -> list[Trial]:
+        """The trials of a turn, handed in; or initial trials, which nobody hears of."""
+        if not self.log.unanswered:
             if self._is_over:
                 self._say_goodbye()
                 done = f"{self.turns} of {self.study.budget(self.name)} turns"
                 raise Finished(f"site '{self.name}' has finished: {done}.")
-            trial = self._initial_trial() if len(self.trials) < self.initial else self._next_trial()
-        if trial.status is Status.STOPPED:
-            self._say_goodbye()
-            raise Finished(f"site '{self.name}' stops: its largest utility fell below {self.policy.stop_below:g}.")
-        return self._submit(trial) if trial.status is Status.PROPOSED else trial
+            if len(self.trials) < self.initial:
+                return [self._initial_trial(wells) for _ in range(wells)]
+            self._listen()
+            self._next_trial(min(wells, self.study.budget(self.name) - self.turns), copies)
+        while (last := self.log.unanswered[-1].turn) is not None and last.well + 1 < last.wells:
+            self._next_trial(last.wells, last.copies)
+        return self._submit()
 
-    def _initial_trial(self) -> Trial:
+    def _listen(self) -> None:
+        """Hear what the others have found, where a site does not have to wait for that."""
+        if self.study.pace.waits or not self.study.shares_best:
+            return
+        try:
+            self.mind.heard = self.network.news(self.name).others
+        except Unreachable:
+            if not self.policy.goes_on_alone:
+                raise
+
+    def _initial_trial(self, plate: int) -> Trial:
+        """The next space-filling design; the first plate is filled with them."""
         number = len(self.trials)
-        x = self.space.project(quantise(self.space.sample(self.initial, self.mind.rng(0))[number]))
+        sample = self.space.sample(max(self.initial, number + 1, plate), self.mind.rng(0))
+        x = self.space.project(quantise(sample[number]))
         return self.log.keep(Trial(self.name, number, Status.PENDING, _point(x), decision=Decision.INITIAL))
 
-    def _next_trial(self) -> Trial:
-        """The trial of x_k(t) = argmax U_k, with the note of the opinion behind it."""
-        number = len(self.trials)
-        opinion = self.mind.new_opinion(number)
+    def _next_trial(self, wells: int, copies: int) -> Trial:
+        """The trial of x_k(t) = argmax U_k, with the opinion's note on it; or a replicate of the one before."""
+        number, turn = len(self.trials), self.log.turn_of(len(self.trials))
+        first, last = self.log.first_of(turn), self.trials[-1] if self.trials else None
+        well = 0 if first is None else number - first.number
+        if well % copies and last is not None and last.turn is not None:
+            return self.log.keep(replace(last, number=number, turn=replace(last.turn, well=well)))
+        opinion = self.mind.opinion(number)
         with one_thread():
             found = self._checked(opinion.propose())
             note = opinion.note(found)
         x = quantise(np.clip(found, 0.0, 1.0))
         x = x if self.space.is_box and self.space.is_continuous else quantise(self.space.project(x))
-        is_enough = exp(min(note.log_worth + note.pull, LARGEST)) >= self.policy.stop_below
-        turn = Turn(self.log.next_turn, note, self._bests())
-        status = Status.PROPOSED if is_enough else Status.STOPPED
-        return self.log.keep(Trial(self.name, number, status, _point(x), turn))
+        shared = (self._bests(), self.mind.heard) if first is None else ((), ())
+        status = Status.PROPOSED
+        if first is None and not exp(min(note.log_worth + note.pull, LARGEST)) >= self.policy.stop_below:
+            status = Status.STOPPED
+        trial = Trial(
+            self.name, number, status, _point(x), Turn(turn, note, shared[0], None, well, wells, shared[1], copies)
+        )
+        if self.log.keep(trial).status is Status.STOPPED:
+            self._say_goodbye()
+            raise Finished(f"site '{self.name}' stops: its largest utility fell below {self.policy.stop_below:g}.")
+        return trial
 
     def _checked(self, found: object) -> Array:
         """The design that the strategy found; raises if it is not one, as a user's strategy may return anything."""
@@ -210,56 +265,68 @@ class Site:
         return (_point(self.best.x[: self.study.space.dimension]),)
 
     def proposal(self, trial: Trial) -> Proposal:
-        """All that leaves the site for this trial.
+        """All that leaves the site for the turn of this trial.
 
-        The design, S_k if the rule compares rewards, and the best design so far if the study shares it.
+        The designs, S_k if the rule compares rewards, and the best design so far if the study shares it.
         """
         if trial.turn is None:
             raise CbocError(f"trial {trial.number} of '{self.name}' is an initial one, which is not handed in.")
-        note, shared = trial.turn.note, self.study.space.dimension
-        reward = exp(min(note.log_worth, LARGEST)) if note.reward is None else note.reward
-        design = trial.proposed[:shared]
+        wells, shared = self.log.wells(trial.turn.number), self.study.space.dimension
+        turn = cast(Turn, wells[0].turn)
+        reward = exp(min(turn.note.log_worth, LARGEST)) if turn.note.reward is None else turn.note.reward
         return Proposal(
-            self.name, trial.turn.number, (design,), trial.turn.bests, reward if self.study.needs_rewards else None
+            self.name,
+            turn.number,
+            tuple(well.proposed[:shared] for well in wells),
+            turn.bests,
+            reward if self.study.needs_rewards else None,
         )
 
-    def _submit(self, trial: Trial) -> Trial:
-        """Hand a proposal in; after that, asking for its answer takes one message."""
-        self.network.submit(self.proposal(trial))
-        return self.log.keep(replace(trial, status=Status.SUBMITTED))
+    def _submit(self) -> list[Trial]:
+        """Hand a plate in; after that, asking for its answer takes one message."""
+        trials = self.log.unanswered
+        if all(trial.status is Status.SUBMITTED for trial in trials):
+            return trials
+        self.network.submit(self.proposal(trials[0]))
+        return [self.log.keep(replace(trial, status=Status.SUBMITTED)) for trial in trials]
 
-    def _receive(self, trial: Trial) -> Trial:
-        """Receive the consensus, project it, and judge it."""
-        turn = trial.turn
-        assert turn is not None  # only proposals get answers
+    def _receive(self) -> list[Trial]:
+        """Receive the consensus on a plate, and judge it well by well; the open trials of the plate."""
+        trial = self.log.unanswered[0]
+        turn = cast(Turn, trial.turn)  # only proposals get answers
         try:
             mix = self.network.mix(self.name, turn.number)
         except NotSubmitted:  # the others lost it: they were restored from a backup
             self.network.submit(self.proposal(trial))
             mix = self.network.mix(self.name, turn.number)
-        self.study.check_mix(mix)
-        x = self._completed(mix, trial)
+        self.study.check_mix(mix, turn.wells)
+        for trial in self.log.unanswered:
+            self.log.keep(self._judged(trial, mix))
+        return [well for well in self.log.wells(turn.number) if well.status is Status.PENDING]
+
+    def _judged(self, trial: Trial, mix: Mix) -> Trial:
+        """A trial with its verdict on the mix, and so with a design to run."""
+        turn = cast(Turn, trial.turn)
+        before = self.trials[trial.number - 1] if turn.well % turn.copies else None
+        if before is not None and before.turn is not None:  # a replicate
+            return replace(before, number=trial.number, turn=replace(before.turn, well=turn.well))
+        x = self._completed(mix.X[turn.well], trial)
         heard = Heard(x, np.array(trial.proposed), turn.note, np.array(mix.others).reshape(-1, len(mix.X[0])))
         with one_thread():
             verdict = self.mind.opinion(trial.number).judge(heard)
         if verdict.instead is not None:
             verdict = replace(verdict, instead=_point(self.space.project(self._checked(verdict.instead))))
-        answer = Answer(_point(x), mix.weights, mix.snapshot, verdict, mix.leader, mix.others)
-        return self.log.keep(
-            replace(
-                trial,
-                status=Status.PENDING,
-                decision=_decision(verdict, turn.note),
-                turn=replace(turn, answer=answer),
-            )
-        )
+        others = mix.others if turn.well == 0 else ()
+        answer = Answer(_point(x), mix.weights, mix.snapshot, verdict, mix.leader, others)
+        decision = _decision(verdict, turn.note)
+        return replace(trial, status=Status.PENDING, decision=decision, turn=replace(turn, answer=answer))
 
-    def _completed(self, mix: Mix, trial: Trial) -> Array:
+    def _completed(self, mixed: Point, trial: Trial) -> Array:
         """The mixed design, with the site's own parameters as proposed, projected onto what it can run."""
         own = trial.proposed[self.study.space.dimension :]
-        if (*mix.X[0], *own) == trial.proposed:
+        if (*mixed, *own) == trial.proposed:
             return np.array(trial.proposed)
-        return self.space.project(np.array([*mix.X[0], *own]))
+        return self.space.project(np.array([*mixed, *own]))
 
     def _say_goodbye(self) -> None:
         """Tell the others that this site has finished: they may not know of turns spent alone, and would wait.
@@ -272,20 +339,29 @@ class Site:
     # ------------------------------------------------------------------------------------------------- telling
 
     def tell(
-        self, trial: Trial, outcome: Outcome, *, ran: Mapping[str, Any] | None = None, is_correction: bool = False
+        self,
+        trial: Trial,
+        outcome: Outcome,
+        *,
+        ran: Mapping[str, Any] | None = None,
+        cost: float | None = None,
+        is_correction: bool = False,
     ) -> Trial:
         """Tell the outcome of a trial: a number, or a Measurement. `ran` is the design if another one was run.
 
-        A correction replaces what was told before; designs found from the old outcome stay as they are.
+        `cost` is what the experiment cost, in a unit of your own: money, hours, grams. A correction replaces what was
+        told before; designs found from the old outcome stay as they are.
         """
-        return self.log.tell(trial, outcome, ran=ran, is_correction=is_correction)
+        return self.log.tell(trial, outcome, ran=ran, cost=cost, is_correction=is_correction)
 
-    def fail(self, trial: Trial, reason: str = "", *, ran: Mapping[str, Any] | None = None) -> Trial:
+    def fail(
+        self, trial: Trial, reason: str = "", *, ran: Mapping[str, Any] | None = None, cost: float | None = None
+    ) -> Trial:
         """Mark a trial as failed. Its design counts as a bad one; `tell` it later if a repeat succeeds.
 
-        `ran` is the design if another one was run. A repeated call without reason or design keeps the first ones.
+        `ran` is the design if another one was run, `cost` what it cost. A repeated call keeps what it does not give.
         """
-        return self.log.fail(trial, reason, ran=ran)
+        return self.log.fail(trial, reason, ran=ran, cost=cost)
 
     def abandon(self, trial: Trial) -> Trial:
         """Abandon a trial: it is not run, and nothing is learned from it."""

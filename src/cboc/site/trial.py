@@ -33,6 +33,8 @@ class Status(StrEnum):
 
 
 OPEN = (Status.PROPOSED, Status.SUBMITTED, Status.PENDING)  # something is still to be done
+UNANSWERED = (Status.PROPOSED, Status.SUBMITTED)  # the design to run is not decided yet
+TOLD = (Status.COMPLETE, Status.FAILED)  # something was learned
 
 
 class Decision(StrEnum):
@@ -60,12 +62,19 @@ class Answer:
 
 @dataclass(frozen=True)
 class Turn:
-    """The part of a trial that takes part in the exchange; initial trials have none."""
+    """The part of a trial that takes part in the exchange; initial trials have none.
+
+    All trials of a plate share one turn. What concerns all of them is kept with the first.
+    """
 
     number: int  # the site's own count
     note: Note  # what its strategy thought
     bests: tuple[Point, ...] = ()  # the best designs that go out with the proposal
     answer: Answer | None = None
+    well: int = 0  # the place in the plate
+    wells: int = 1  # the size of the plate
+    heard: tuple[Point, ...] = ()  # best designs of the others that the site knew when it thought
+    copies: int = 1  # every design of the plate is there that many times
 
 
 @dataclass(frozen=True)
@@ -81,13 +90,17 @@ class Trial:
     executed: Point | None = None
     outcomes: Mapping[str, Measurement] = field(default_factory=dict)  # by objective
     note: str = ""
+    began: float | None = None  # when there was a design to run, in seconds since 1970 or by a simulation's calendar
+    ended: float | None = None  # when its outcome was told
+    cost: float | None = None  # in the site's own unit
 
     def __post_init__(self) -> None:
         """Raise a ValueError if no site can have made this trial."""
         answer = None if self.turn is None else self.turn.answer
         points = [self.proposed, *(() if self.executed is None else (self.executed,))]
         points += () if answer is None else (answer.mix, answer.verdict.instead or answer.mix)
-        heard = [] if self.turn is None else [*self.turn.bests, *(() if answer is None else answer.others)]
+        others = () if answer is None else answer.others
+        heard = [] if self.turn is None else [*self.turn.bests, *self.turn.heard, *others]
         is_alike = len(set(map(len, points))) == 1 and len(set(map(len, heard))) <= 1
         if not is_alike or not all((*points, *heard)) or any(len(point) > len(self.proposed) for point in heard):
             raise ValueError("the designs of a trial have the same number of coordinates")
@@ -98,17 +111,25 @@ class Trial:
         counts += () if answer is None else (answer.snapshot,)
         if not all(type(count) is int and count >= 0 for count in counts):
             raise ValueError("a trial counts from 0")
+        if self.turn is not None and not (0 <= self.turn.well < self.turn.wells and self.turn.copies >= 1):
+            raise ValueError("a well has its place in a plate")
         names = [self.site, *self.outcomes, *(() if answer is None or answer.leader is None else (answer.leader,))]
         if not isinstance(self.note, str) or not all(isinstance(name, str) and name for name in names):
             raise ValueError("a note is text; a site, an objective and a leader have names")
         if answer is not None and not (answer.weights and all(0.0 <= weight <= 1.0 for weight in answer.weights)):
             raise ValueError("a weight lies between 0 and 1")
+        if not all(value is None or (type(value) in (int, float) and isfinite(value)) for value in self._numbers):
+            raise ValueError("times and costs are numbers")
         if self.turn is None and self.status in (Status.PROPOSED, Status.SUBMITTED, Status.STOPPED):
             raise ValueError("an initial trial is not handed in")
         if self.executed is None and self.status in (Status.COMPLETE, Status.FAILED):
             raise ValueError("a trial that is over says what was run")
         if (self.status is Status.COMPLETE) != bool(self.outcomes):
             raise ValueError("a trial has outcomes if it is complete, and only then")
+
+    @property
+    def _numbers(self) -> tuple[float | None, ...]:
+        return self.began, self.ended, self.cost
 
     # ---------------------------------------------------------------------------------------------- what is read off
 
@@ -222,8 +243,10 @@ def _turn(row: Mapping[str, Any]) -> Turn:
         note["stance"] = Stance(note["stance"])
     if "memory" in note:
         note["memory"] = _numbers(note["memory"])
-    bests = tuple(map(_numbers, row.get("bests", ())))
-    return Turn(row["number"], Note(**note), bests, None if answer is None else _answer(answer))
+    bests, heard = (tuple(map(_numbers, row.get(name, ()))) for name in ("bests", "heard"))
+    well, wells, copies = _whole(row.get("well", 0)), _whole(row.get("wells", 1)), _whole(row.get("copies", 1))
+    reply = None if answer is None else _answer(answer)
+    return Turn(row["number"], Note(**note), bests, reply, well, wells, heard, copies)
 
 
 def _answer(row: Mapping[str, Any]) -> Answer:
@@ -234,6 +257,12 @@ def _answer(row: Mapping[str, Any]) -> Answer:
     others = tuple(map(_numbers, row.get("others", ())))
     mix, weights = _numbers(row["mix"]), _numbers(row["weights"])
     return Answer(mix, weights, row.get("snapshot", 0), Verdict(**verdict), row.get("leader"), others)
+
+
+def _whole(value: Any) -> int:
+    if type(value) is not int:
+        raise ValueError("a count is a whole number")
+    return value
 
 
 def _numbers(values: Any) -> tuple[float, ...]:

@@ -136,7 +136,7 @@ def _number(fields: Fields) -> int:
 
 def _seen(session: Session, site: Site, error: str = "", typed: Fields | None = None) -> dict[str, Any]:
     """The values that the page shows. Typed text appears in the form of its own trial and in no other."""
-    news, trial, typed = session.news(site), site.open_trial, typed or {}
+    news, trial, typed = session.news(site), next(iter(site.open_trials), None), typed or {}
     is_here = typed.get("trial") == str(news.number) and news.stage == Stage.RUN
     return {
         "site": site,

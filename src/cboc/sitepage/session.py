@@ -71,7 +71,7 @@ class Session:
 
     def news(self, site: Site) -> News:
         """Return where the site stands, as far as that is known without asking."""
-        number, trial = _upcoming(site), site.open_trial
+        number, trial = _upcoming(site), next(iter(site.open_trials), None)
         if trial is not None and trial.status is Status.PENDING:
             return News(number, Stage.RUN)
         known = self._news
@@ -140,5 +140,4 @@ class Session:
 
 
 def _upcoming(site: Site) -> int:
-    trial = site.open_trial
-    return len(site.trials) if trial is None else trial.number
+    return site.open_trials[0].number if site.open_trials else len(site.trials)

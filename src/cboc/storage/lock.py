@@ -10,17 +10,18 @@ from time import monotonic, sleep
 from cboc.errors import CbocError
 
 PATIENCE = 2.0  # seconds that a worker may outlive a killed parent
+WRITING = "another process is writing {}; wait until it ends, or choose another --out."
 
 
 @contextmanager
-def only_writer(path: Path) -> Iterator[None]:
+def only_writer(path: Path, patience: float = PATIENCE, complaint: str = WRITING) -> Iterator[None]:
     """Lock a file against other writers inside the block; the lock ends with the process, in any case."""
     try:
         import fcntl
     except ImportError:  # Windows
         yield
         return
-    deadline = monotonic() + PATIENCE
+    deadline = monotonic() + patience
     with path.open("ab") as file:
         while True:
             try:
@@ -28,8 +29,6 @@ def only_writer(path: Path) -> Iterator[None]:
                 break
             except OSError:
                 if monotonic() > deadline:
-                    raise CbocError(
-                        f"another process is writing {path}; wait until it ends, or choose another --out."
-                    ) from None
+                    raise CbocError(complaint.format(path)) from None
                 sleep(0.05)
         yield

@@ -21,6 +21,7 @@ from cboc.errors import CbocError
 from cboc.exchange.wire import SECRETS
 from cboc.site.trial import OPEN, Trial
 from cboc.storage.formats import settings_from_1, trial_from_1
+from cboc.storage.lock import only_writer
 
 FORMAT = 2
 PREFIX = "sqlite:///"
@@ -31,6 +32,8 @@ CREATE TABLE sent (id INTEGER PRIMARY KEY, at REAL NOT NULL, address TEXT NOT NU
                    path TEXT NOT NULL, body BLOB NOT NULL);
 """
 NAMES = {"about", "trials", "sent"}
+LONGEST_THOUGHT = 300.0  # seconds that another process may take to ask
+ASKING = "another process is asking for an experiment with {}; try again when it has one."
 REASONS = {
     "SQLITE_BUSY": "another program is writing to it; try again.",
     "SQLITE_READONLY": "it is read-only; change its permissions.",
@@ -181,6 +184,14 @@ class SiteFile:
             connection.execute("INSERT OR REPLACE INTO trials VALUES (?, ?)", (number, row))
         self._rows[number] = row
         return trial
+
+    @contextmanager
+    def claim(self) -> Iterator[list[Trial]]:
+        """Let no other process ask for this site inside the block; the trials as they are in the file now."""
+        with only_writer(self.path, LONGEST_THOUGHT, ASKING):
+            with self._open() as connection:
+                self._read(connection)
+            yield self.trials()
 
     def _further(self, trial: Trial, row: str) -> Trial | None:
         """The trial of a row, if it is the same proposal, still open, and further along than this one."""

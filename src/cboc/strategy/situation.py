@@ -23,6 +23,16 @@ class Situation:
     progress: float = 0.0  # t_k / T_k: the share of its turns that the site has taken
     shared: Space | None = None  # the study's space, if the site has further parameters
 
+    def is_same(self, other: Situation) -> bool:
+        """Whether both are the same, the data being the same object: a quick test whether anything is new."""
+        return (
+            self.dataset is other.dataset
+            and np.array_equal(self.pending, other.pending)
+            and (self.memory, self.progress) == (other.memory, other.progress)
+            and (self.others is None) == (other.others is None)
+            and (self.others is None or np.array_equal(self.others, other.others))  # type: ignore[arg-type]
+        )
+
     @property
     def has_data(self) -> bool:
         """Whether the site has run anything."""

@@ -1,0 +1,224 @@
+"""What waiting costs: alone, in rounds and at the free pace, per experiment and by the calendar.
+
+    python research/pace.py                    run what is missing in results/pace.jsonl, then the tables
+    python research/pace.py --show             the tables alone, here and in results/pace.md
+    python research/pace.py --tune             the variants of the free pace, on seeds that no table reports
+
+Rows of the paper's tables and the same with the optimum at a random place, K as there; 5 initial designs per parameter,
+20 experiments per parameter after them, the same durations for every method. Durations are log-normal with a spread of
+0.2 around 1, or for every second site around 3 or 10. A site's calendar area is its mean Gap over the time that its
+experiments would take it alone.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import isnan
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cboc import Ledger, Policy, Site, Study
+from cboc.arrays import Array
+from cboc.cli.progress_bar import bar
+from cboc.evidence.case import Case
+from cboc.evidence.engines import engine
+from cboc.evidence.methods.consensus import rounds
+from cboc.evidence.paper import TABLES
+from cboc.evidence.scenario import Kind, Scenario
+from cboc.evidence.tables.table import Table, Writing, write
+from cboc.exchange.messages import News
+from cboc.runs.calendar import Calendar
+from cboc.runs.durations import Durations, LogNormal
+from cboc.runs.metrics import gap, paired
+from cboc.site.trial import Trial
+from cboc.strategy.bayesian import Bayesian
+from cboc.strategy.collaborative import collaborative
+
+RESULTS = Path(__file__).parent / "results" / "pace.jsonl"
+TUNING = Path(__file__).parent / "results" / "pace_tuning.jsonl"
+SEEDS, TUNING_SEEDS = range(3000, 3030), range(2000, 2004)
+SPREAD = 0.2
+SPEEDS = {"equal": 1.0, "1:3": 3.0, "1:10": 10.0}  # how much slower every second site is
+PAPER = tuple(scenario for table in TABLES for scenario in table.scenarios)
+DISPLACED = tuple(replace(scenario, is_displaced=True) for scenario in PAPER)
+UNRELATED = (Scenario("levy-2", 10, Kind.UNRELATED), Scenario("levy-4", 10, Kind.UNRELATED))
+SCENARIOS = {scenario.name: scenario for scenario in (*PAPER, *DISPLACED, *UNRELATED)}
+TUNED = ("displaced levy-4 K=10", "displaced shekel-10 K=10", "displaced ackley-5 K=10", "levy-4 K=10 unrelated")
+
+
+class Deaf(Ledger):
+    """A ledger without news: a site knows what it heard with its last answer."""
+
+    def news(self, site: str) -> News:
+        return News(site, 0)
+
+
+@dataclass(frozen=True)
+class Job:
+    scenario: str
+    method: str  # alone, rounds, free, or a variant of it
+    speeds: str  # "": alone and rounds, whose designs do not depend on them
+    seed: int
+
+
+def work(job: Job) -> dict[str, Any]:
+    case = SCENARIOS[job.scenario].case(job.seed, Bayesian())
+    row: dict[str, Any] = {"scenario": job.scenario, "method": job.method, "speeds": job.speeds, "seed": job.seed}
+    rule = "identity" if job.method == "alone" else "uniform"
+    if job.speeds == "":
+        study = Study(case.space, case.names, case.horizon, rule=rule)
+        ledger = Ledger(study)
+        trials = rounds(case, study, ledger, collaborative(), ledger)
+        curves = _curves(case, trials)
+        times = {name: _ends(case, durations(name, study, job.seed), job.method) for name in SPEEDS}
+    else:
+        study = Study(case.space, case.names, case.horizon, rule=rule, pace="free")
+        trials = free(case, study, durations(job.speeds, study, job.seed), job.method)
+        curves = _curves(case, trials)
+        times = {job.speeds: np.array([[trial.ended for trial in of_site] for of_site in trials])}
+    row |= {"area": _rounded(curves[:, 1:].mean(axis=1)), "final": _rounded(curves[:, -1])}
+    for name, ends in times.items():
+        alone = _ends(case, durations(name, study, job.seed), "alone")[:, -1]
+        row[f"calendar {name}"] = _rounded(
+            np.array([_by_calendar(*each) for each in zip(curves, ends, alone, strict=True)])
+        )
+    return row
+
+
+def durations(speeds: str, study: Study, seed: int) -> Durations:
+    """Every second site is slower."""
+    around = {name: LogNormal(SPEEDS[speeds] if k % 2 else 1.0, SPREAD) for k, name in enumerate(study.sites)}
+    return Durations(around, study, seed)
+
+
+def free(case: Case, study: Study, times: Durations, method: str) -> list[list[Trial]]:
+    calendar = Calendar()
+    ledger = (Deaf if "deaf" in method else Ledger)(study, clock=calendar)
+    policy = Policy(collaborative(), initial=0, seed=case.seed)
+    sites = [
+        Site(study, name, ledger, direction=data.direction, policy=policy, data=data, clock=calendar)
+        for name, data in zip(case.names, case.initial, strict=True)
+    ]
+    numbers = {name: k for k, name in enumerate(case.names)}
+
+    def run(site: Site, trial: Trial) -> None:
+        y = case.experiment(numbers[site.name], trial.x)
+        if isnan(y):
+            site.fail(trial)
+        else:
+            site.tell(trial, y)
+
+    calendar.run(sites, run, times)
+    return [site.trials for site in sites]
+
+
+def _curves(case: Case, trials: list[list[Trial]]) -> Array:  # (K, T + 1)
+    """The Gap of every site after its initial designs and after each experiment."""
+    found = []
+    for site, data, of_site in zip(case.problems, case.initial, trials, strict=True):
+        X = np.vstack([data.X, [trial.executed for trial in of_site]])
+        loss = np.minimum.accumulate(-site.direction.sign * (site.values(X) - site.optimum))[len(data) - 1 :]
+        found.append(np.ones(len(loss)) if site.is_flat else gap(loss, loss[0]))
+    return np.array(found)
+
+
+def _ends(case: Case, times: Durations, method: str) -> Array:  # (K, T)
+    """When the experiments of a method whose designs do not depend on it would end."""
+    took = np.array([[times.of(name, t) for t in range(case.horizon)] for name in case.names])
+    if method == "alone":
+        return np.cumsum(took, axis=1)
+    begins = np.append(0.0, np.cumsum(took.max(axis=0))[:-1])  # a round begins when the slowest of the last has ended
+    return begins + took
+
+
+def _by_calendar(curve: Array, ends: Array, until: float) -> float:
+    """The mean of a curve (T + 1,) over the time from 0 to `until`; it steps up at the ends (T,) of experiments."""
+    steps = np.append(np.append(0.0, np.minimum(ends, until)), until)
+    return float((curve * np.diff(steps)).sum() / until)
+
+
+def _rounded(values: Array) -> list[float]:
+    return [round(float(value), 6) for value in values]
+
+
+def kept(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
+
+
+def jobs(is_tuning: bool) -> list[Job]:
+    seeds = TUNING_SEEDS if is_tuning else SEEDS
+    names = TUNED if is_tuning else tuple(SCENARIOS)
+    plain = [Job(name, method, "", seed) for seed in seeds for name in names for method in ("alone", "rounds")]
+    ways = ("free", "free deaf") if is_tuning else ("free",)
+    timed = [Job(name, way, speeds, seed) for seed in seeds for name in names for way in ways for speeds in SPEEDS]
+    return [*plain, *timed]
+
+
+def run(path: Path, wanted: list[Job]) -> None:
+    done = {(row["scenario"], row["method"], row["speeds"], row["seed"]) for row in kept(path)}
+    tasks = [job for job in wanted if (job.scenario, job.method, job.speeds, job.seed) not in done]
+    tasks.sort(key=lambda job: job.seed)
+    if tasks:
+        with bar(len(tasks)) as advance, path.open("a", encoding="utf-8") as file:
+            for job, row in engine()(work, tasks):
+                file.write(json.dumps(row) + "\n")
+                file.flush()
+                advance(f"{job.scenario}, {job.method} {job.speeds}, seed {job.seed}", 1)
+
+
+def tables(path: Path, ways: tuple[str, ...]) -> Iterator[Table]:
+    """For each speed: the free pace minus alone, and minus rounds."""
+    rows = {(row["scenario"], row["method"], row["speeds"], row["seed"]): row for row in kept(path)}
+    seeds = sorted({seed for *_, seed in rows})
+    for way in ways:
+        for measure in ("area", "final", *(f"calendar {speeds}" for speeds in SPEEDS)):
+            speeds = measure.removeprefix("calendar ") if " " in measure else "equal"
+            lines = []
+            for name in SCENARIOS:
+                line = [name]
+                for other in ("alone", "rounds"):
+                    pairs = [
+                        (np.mean(rows[a][measure]), np.mean(rows[b][measure]))
+                        for seed in seeds
+                        if (a := (name, way, speeds, seed)) in rows and (b := (name, other, "", seed)) in rows
+                    ]
+                    if len(pairs) > 1:
+                        found = paired(*np.array(pairs).T)
+                        line += [
+                            f"{np.mean([b for _, b in pairs]):.3f}",
+                            f"{found.difference:+.3f} ± {found.margin:.3f}",
+                        ]
+                if len(line) == 5:
+                    lines.append(tuple(line))
+            notes = (
+                f"Means over sites and {len(seeds)} seeds; ± is half of the 95 % interval of the paired difference.",
+            )
+            columns = ("", "alone", f"{way} - alone", "rounds", f"{way} - rounds")
+            yield Table(f"{way}: {measure}, speeds {speeds}", columns, tuple(lines), notes)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--show", action="store_true", help="the tables alone")
+    parser.add_argument("--tune", action="store_true", help="variants, on tuning seeds")
+    options = parser.parse_args()
+    path = TUNING if options.tune else RESULTS
+    if not options.show:
+        run(path, jobs(options.tune))
+    found = list(tables(path, ("free", "free deaf") if options.tune else ("free",)))
+    print(write(found, Writing.TEXT))
+    if not options.tune:
+        RESULTS.with_suffix(".md").write_text(write(found, Writing.MARKDOWN), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

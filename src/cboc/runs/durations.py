@@ -1,0 +1,66 @@
+"""How long simulated experiments take: a number, a distribution, or a function of a random generator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import inf
+from typing import Any
+from zlib import crc32
+
+import numpy as np
+
+from cboc.arrays import is_number
+from cboc.errors import CbocError
+from cboc.exchange.study import Study
+
+Duration = Any
+"""A number; an object with `rvs(random_state=...)`, as SciPy's distributions; or a function of a Generator."""
+
+
+@dataclass(frozen=True)
+class LogNormal:
+    """Times around a median: `spread` 0.2 makes two thirds of them lie within a fifth of it, roughly."""
+
+    median: float
+    spread: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name, least in (("median", "above 0"), ("spread", "from 0")):
+            value = getattr(self, name)
+            if not is_number(value) or not (0.0 < value < inf or (value == 0.0 and name == "spread")):
+                raise CbocError(f"the {name} of a duration is a number {least}; this is {value!r}.")
+
+    def __call__(self, rng: np.random.Generator) -> float:
+        return float(self.median * np.exp(self.spread * rng.standard_normal()))
+
+
+class Durations:
+    """The duration of every trial of a study: a function of seed, site and trial, whoever asks and when."""
+
+    def __init__(self, given: Duration | Mapping[str, Duration], study: Study, seed: int) -> None:
+        by_site = dict(given) if isinstance(given, Mapping) else dict.fromkeys(study.sites, given)
+        for name in by_site:
+            study.index(name)
+        for name in study.sites:
+            if name not in by_site:
+                raise CbocError(f"durations are given for some sites only; '{name}' has none.")
+        self._given, self._seed = by_site, seed
+
+    def of(self, site: str, number: int) -> float:
+        """How long a trial takes."""
+        given: Any = self._given[site]
+        rng = np.random.default_rng([self._seed, crc32(site.encode()), number, 17])
+        if is_number(given):
+            took: Any = given
+        elif hasattr(given, "rvs"):  # one of SciPy's distributions, or made like them
+            took = given.rvs(random_state=rng)
+        elif callable(given):
+            took = given(rng)
+        else:
+            raise CbocError(
+                f"a duration is a number, a distribution or a function of a random generator; {given!r} is not."
+            )
+        if not is_number(took) or not 0.0 < took < inf:
+            raise CbocError(f"an experiment takes a time above 0; trial {number} of '{site}' would take {took!r}.")
+        return float(took)

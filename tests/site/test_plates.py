@@ -1,0 +1,170 @@
+"""Several experiments at once: what a plate holds, in which order results may come, and what a kill leaves."""
+
+import json
+
+import numpy as np
+import pytest
+
+from cboc import CbocError, Finished, Ledger, Policy, Site, Study, Waiting
+from cboc.site.trial import Decision, Status, Trial
+
+SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
+FREE = Study(SPACE, ("x", "y"), 12, pace="free")
+ROUNDS = Study(SPACE, ("x", "y"), 12)
+
+
+class Killed(Exception):
+    pass
+
+
+def bowl(trial):
+    return float(((trial.x - 0.4) ** 2).sum())
+
+
+def pair(study=FREE, **options):
+    ledger = Ledger(study)
+    policy = Policy(**({"initial": 4, "seed": 3} | options))
+    return [Site(study, name, ledger, direction="minimise", policy=policy) for name in study.sites]
+
+
+def begun(study=FREE, **options):
+    """Two sites whose initial designs are told."""
+    sites = pair(study, **options)
+    for site in sites:
+        for trial in site.ask(4):
+            site.tell(trial, bowl(trial))
+    return sites
+
+
+def restarted(site, **more):
+    rows = json.loads(json.dumps([trial.to_row() for trial in site.trials]))
+    given = {"direction": "minimise", "policy": site.policy, "trials": [Trial.from_row(row) for row in rows]}
+    return Site(site.study, site.name, site.network, **(given | more))
+
+
+def designs(trials):
+    return [tuple(trial.x.tolist()) for trial in trials]
+
+
+def test_a_plate_is_that_many_new_experiments_and_they_differ():
+    x, _ = begun()
+    plate = x.ask(5)
+    assert [trial.number for trial in plate] == [4, 5, 6, 7, 8] == [trial.number for trial in x.open_trials]
+    assert len(set(designs(plate))) == 5 and {trial.status for trial in plate} == {Status.PENDING}
+    assert [(trial.turn.number, trial.turn.well, trial.turn.wells) for trial in plate] == [(0, w, 5) for w in range(5)]
+    assert len(set(designs([*plate, *x.ask(3)]))) == 8  # open ones count as under way
+
+
+def test_without_a_count_the_oldest_open_experiment_comes_again():
+    x, _ = begun()
+    plate = x.ask(3)
+    assert x.ask() == x.ask() == plate[0]
+    x.tell(plate[0], 1.0)
+    assert x.ask() == plate[1]
+
+
+def test_results_come_in_any_order_and_the_plate_is_refilled_singly():
+    x, _ = begun()
+    plate = x.ask(4)
+    for trial in (plate[2], plate[0]):
+        x.tell(trial, bowl(trial))
+    (more,) = x.ask(1)
+    assert more.number == 8 and more.turn.number == 1
+    assert [trial.number for trial in x.open_trials] == [5, 7, 8]
+    x.fail(plate[1], "broke")
+    x.abandon(plate[3])
+    assert [trial.number for trial in x.open_trials] == [8] and len(x.dataset) == 6
+
+
+def test_the_last_plate_is_what_the_budget_leaves():
+    x, _ = begun()
+    assert len(x.ask(8)) == 8 and len(x.ask(8)) == 4
+    with pytest.raises(Finished, match="12 of 12"):
+        x.ask(1)
+    assert not x.is_finished  # there are results to come
+    assert x.ask().number == 4
+
+
+def test_the_first_plate_holds_initial_designs_alone():
+    x, _ = pair()
+    plate = x.ask(6)
+    assert [trial.decision for trial in plate] == [Decision.INITIAL] * 6 and len(set(designs(plate))) == 6
+    y, _ = pair(initial=6)
+    assert designs(y.ask(6)) == designs(plate)
+
+
+@pytest.mark.parametrize("count", [0, -1, 2.5, "8", None.__class__, True, float("nan")])
+def test_a_count_is_a_whole_number(count):
+    with pytest.raises(CbocError, match="count is a whole number from 1"):
+        begun()[0].ask(count)
+
+
+def test_replicates_are_asked_for():
+    x, _ = begun()
+    plate = x.ask(6, replicates=3)
+    found = designs(plate)
+    assert found[0] == found[1] == found[2] != found[3] == found[4] == found[5]
+    assert [trial.turn.well for trial in plate] == [0, 1, 2, 3, 4, 5]
+
+
+def test_in_rounds_a_plate_waits_for_the_others_and_is_answered_well_by_well():
+    x, y = begun(ROUNDS)
+    with pytest.raises(Waiting):
+        x.ask(3)
+    with pytest.raises(Waiting):  # the same plate
+        x.ask(5)
+    assert len(y.ask(2)) == 2
+    plate = x.ask(3)
+    assert len(plate) == 3 and {trial.answer.snapshot for trial in plate} == {0}
+    assert all(len(trial.answer.weights) == 2 for trial in plate)
+    assert [bool(trial.answer.others) for trial in plate] == [True, False, False]  # kept once
+
+
+def test_what_leaves_for_a_plate_is_its_designs_and_one_best_design():
+    x, _ = begun()
+    x.ask(4)
+    sent = x.network.store.latest("x").proposal
+    assert tuple(trial.proposed for trial in x.trials[4:]) == sent.X and len(sent.bests) == 1
+    assert x.proposal(x.trials[6]) == sent
+
+
+@pytest.mark.parametrize("study", [FREE, ROUNDS], ids=["free", "rounds"])
+@pytest.mark.parametrize("last", range(1, 16))
+def test_killed_at_any_moment_a_plate_goes_on_to_the_same_designs(study, last):
+    """The process dies at the n-th thing it saves: before it is saved, or right after."""
+    reference, other = begun(study)
+    if study.pace.waits:
+        other.propose(4)
+    expected = designs(reference.ask(4))
+    for is_saved in (False, True):
+        x, y = begun(study)
+        if study.pace.waits:
+            y.propose(4)
+        saved, count = list(x.trials), 0
+
+        def save(trial, saved=saved, is_saved=is_saved):
+            nonlocal count
+            count += 1
+            if count == last and not is_saved:
+                raise Killed
+            saved[trial.number : trial.number + 1] = [trial]
+            if count == last:
+                raise Killed
+
+        x = restarted(x, save=save)
+        try:
+            found = designs(x.ask(4))
+        except Killed:
+            x = restarted(x, trials=saved)
+            if len(saved) == 4 or x.log.unanswered:  # otherwise all was saved
+                x.ask(4)
+            found = designs(x.trials[4:])
+        assert found == expected
+
+
+def test_two_sites_with_plates_of_other_sizes_are_mixed():
+    x, y = begun()
+    x.ask(3)
+    plate = y.ask(2)
+    assert plate[0].answer.weights == pytest.approx([0.5, 0.5], abs=1e-8)
+    assert np.isfinite([trial.turn.note.log_worth for trial in plate]).all()
