@@ -29,13 +29,16 @@ import numpy as np
 from cboc import Ledger, Policy, Site, Study
 from cboc.arrays import Array
 from cboc.cli.progress_bar import bar
+from cboc.consensus.rules import Snapshot
 from cboc.evidence.case import Case
 from cboc.evidence.engines import engine
 from cboc.evidence.methods.consensus import rounds
 from cboc.evidence.paper import TABLES
 from cboc.evidence.scenario import Kind, Scenario
 from cboc.evidence.tables.table import Table, Writing, write
+from cboc.exchange.ledger import Mixture
 from cboc.exchange.messages import News
+from cboc.exchange.store import Entry
 from cboc.runs.calendar import Calendar
 from cboc.runs.durations import Durations, LogNormal
 from cboc.runs.metrics import gap, paired
@@ -60,6 +63,24 @@ class Deaf(Ledger):
 
     def news(self, site: str) -> News:
         return News(site, 0)
+
+
+class Aged(Ledger):
+    """A ledger that discounts proposals by their age: half as much weight for every round's worth of arrivals."""
+
+    def _mixture(self, entry: Entry) -> Mixture:
+        latest = self.study.pace.entries(self.store, entry.state)
+        self.ages = np.array([entry.state - latest[s].state if s in latest else 0 for s in self.study.sites])
+        return super()._mixture(entry)
+
+    def _matrix(self, snapshot: Snapshot) -> Array:
+        W = super()._matrix(snapshot)
+        fresh = 0.5 ** (self.ages / len(self.study.sites))
+        W = W * np.minimum.outer(fresh, fresh)
+        return W + np.diag(1.0 - W.sum(axis=1))
+
+
+LEDGERS = {"free": Ledger, "free deaf": Deaf, "free aged": Aged}
 
 
 @dataclass(frozen=True)
@@ -102,7 +123,7 @@ def durations(speeds: str, study: Study, seed: int) -> Durations:
 
 def free(case: Case, study: Study, times: Durations, method: str) -> list[list[Trial]]:
     calendar = Calendar()
-    ledger = (Deaf if "deaf" in method else Ledger)(study, clock=calendar)
+    ledger = LEDGERS[method](study, clock=calendar)
     policy = Policy(collaborative(), initial=0, seed=case.seed)
     sites = [
         Site(study, name, ledger, direction=data.direction, policy=policy, data=data, clock=calendar)
@@ -158,7 +179,7 @@ def jobs(is_tuning: bool) -> list[Job]:
     seeds = TUNING_SEEDS if is_tuning else SEEDS
     names = TUNED if is_tuning else tuple(SCENARIOS)
     plain = [Job(name, method, "", seed) for seed in seeds for name in names for method in ("alone", "rounds")]
-    ways = ("free", "free deaf") if is_tuning else ("free",)
+    ways = tuple(LEDGERS) if is_tuning else ("free",)
     timed = [Job(name, way, speeds, seed) for seed in seeds for name in names for way in ways for speeds in SPEEDS]
     return [*plain, *timed]
 
@@ -214,7 +235,7 @@ def main() -> None:
     path = TUNING if options.tune else RESULTS
     if not options.show:
         run(path, jobs(options.tune))
-    found = list(tables(path, ("free", "free deaf") if options.tune else ("free",)))
+    found = list(tables(path, tuple(LEDGERS) if options.tune else ("free",)))
     print(write(found, Writing.TEXT))
     if not options.tune:
         RESULTS.with_suffix(".md").write_text(write(found, Writing.MARKDOWN), encoding="utf-8")
