@@ -7,9 +7,11 @@ import warnings
 import numpy as np
 import torch
 from botorch.acquisition.analytic import LogExpectedImprovement
+from botorch.acquisition.logei import qLogExpectedImprovement
 from botorch.fit import fit_gpytorch_mll
 from botorch.models import SingleTaskGP
 from botorch.optim import optimize_acqf
+from botorch.sampling import SobolQMCNormalSampler
 from gpytorch.mlls import ExactMarginalLogLikelihood
 
 torch.set_num_threads(1)
@@ -38,3 +40,15 @@ def maximise(acquisition, dimension: int) -> tuple[np.ndarray, float]:
 
 def step(X: np.ndarray, y: np.ndarray) -> np.ndarray:
     return maximise(utility(fit(X, y), y), X.shape[1])[0]
+
+
+def plate(X: np.ndarray, y: np.ndarray, wells: int) -> np.ndarray:
+    """A plate by sequential-greedy qLogEI, with 256 common draws."""
+    model = fit(X, y)
+    sampler = SobolQMCNormalSampler(torch.Size([256]))
+    acquisition = qLogExpectedImprovement(model, best_f=float(y.max()), sampler=sampler)
+    bounds = torch.tensor([[0.0] * X.shape[1], [1.0] * X.shape[1]])
+    found, _ = optimize_acqf(
+        acquisition, bounds, q=wells, num_restarts=RESTARTS, raw_samples=RAW_SAMPLES, sequential=True
+    )
+    return found.numpy()

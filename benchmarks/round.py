@@ -27,7 +27,7 @@ from cboc.site.batch import think
 def participants(K: int, n: int, D: int) -> list[Site]:
     problem = levy(D)
     names = [f"site-{k}" for k in range(K)]
-    study = Study(problem.space, names, horizon=10, rule="leader")
+    study = Study(problem.space, names, horizon=10, rule="leader", pace="rounds")
     ledger = Ledger(study)
     sites = []
     for k, name in enumerate(names):

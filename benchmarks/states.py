@@ -31,7 +31,7 @@ def collect(count: int, seed: int) -> list[State]:
     for number, name in enumerate(PROBLEMS):
         common = problem(name)
         sites = [f"site-{k}" for k in range(SITES)]
-        study = Study(common.space, sites, horizon=10 * common.space.dimension)
+        study = Study(common.space, sites, horizon=10 * common.space.dimension, pace="rounds")
         experiments = dict(zip(sites, sites_of(common, SITES, rng), strict=True))
         history = simulate(study, experiments, direction="minimise", policy=Policy(seed=seed + number))
         for site in sites:

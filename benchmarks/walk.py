@@ -83,7 +83,8 @@ def settings(seed: int) -> dict[str, Any]:
 
 
 def study() -> cboc.Study:
-    return cboc.Study(dict.fromkeys(PARAMETERS, (0.0, 1.0)), SITES, HORIZON)
+    pace = {} if IS_OLD else {"pace": "rounds"}
+    return cboc.Study(dict.fromkeys(PARAMETERS, (0.0, 1.0)), SITES, HORIZON, **pace)
 
 
 def second_turn(walk: Walk, sites: list[cboc.Site]) -> None:

@@ -35,7 +35,7 @@ def probability_of_improvement(gp: GP, _: np.random.Generator) -> Custom:
 
 
 sites = ["a", "b", "c", "d"]
-study = Study(branin().space, sites, horizon=12, rule=partners)
+study = Study(branin().space, sites, horizon=12, rule=partners, pace="rounds")
 policy = Policy(collaborative(Bayesian(utility=probability_of_improvement)), initial=6, seed=0)
 history = simulate(study, dict.fromkeys(sites, branin()), direction="minimise", policy=policy)
 

@@ -39,8 +39,8 @@ from cboc.evidence.tables.table import Table, Writing, write
 from cboc.exchange.ledger import Mixture
 from cboc.exchange.messages import News
 from cboc.exchange.store import Entry
+from cboc.experiment.durations import Durations, LogNormal
 from cboc.runs.calendar import Calendar
-from cboc.runs.durations import Durations, LogNormal
 from cboc.runs.metrics import gap, paired
 from cboc.site.trial import Trial
 from cboc.strategy.bayesian import Bayesian
@@ -96,7 +96,7 @@ def work(job: Job) -> dict[str, Any]:
     row: dict[str, Any] = {"scenario": job.scenario, "method": job.method, "speeds": job.speeds, "seed": job.seed}
     rule = "identity" if job.method == "alone" else "uniform"
     if job.speeds == "":
-        study = Study(case.space, case.names, case.horizon, rule=rule)
+        study = Study(case.space, case.names, case.horizon, rule=rule, pace="rounds")
         ledger = Ledger(study)
         trials = rounds(case, study, ledger, collaborative(), ledger)
         curves = _curves(case, trials)

@@ -31,9 +31,9 @@ from cboc.evidence.engines import engine
 from cboc.evidence.paper import TABLES
 from cboc.evidence.scenario import Kind, Scenario
 from cboc.evidence.tables.table import Table, Writing, write
+from cboc.experiment.durations import Durations, LogNormal
 from cboc.problems.problem import Problem
 from cboc.runs.calendar import Calendar
-from cboc.runs.durations import Durations, LogNormal
 from cboc.runs.metrics import gap, paired, rounds_to
 from cboc.site.trial import Trial
 

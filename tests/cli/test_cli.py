@@ -173,7 +173,7 @@ def test_a_gain_is_positive_where_together_is_better_and_rounds_count_to_alone_s
     design = {"together": iter([4, 1, 0.5]), "alone": iter([4, 2, 1])}
 
     def history(how):
-        study = cboc.Study({"x": (0, 1)}, ("a",), 2)
+        study = cboc.Study({"x": (0, 1)}, ("a",), 2, pace="rounds")
         return simulate(study, {"a": lambda _: next(design[how])}, direction="minimise", policy=cboc.Policy(initial=1))
 
     (row,) = compare([history("together")], [history("alone")])

@@ -11,7 +11,7 @@ from cboc.exchange.messages import Proposal
 from ..machine import plain
 
 SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
-STUDY = Study(SPACE, ("x", "y"), 4, name="trial run")
+STUDY = Study(SPACE, ("x", "y"), 4, name="trial run", pace="rounds")
 TOKENS = {site: new_secret() for site in STUDY.sites}
 
 

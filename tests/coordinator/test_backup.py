@@ -32,7 +32,7 @@ from ..machine.postgresql import fresh
 
 FROZEN = Path(__file__).parent / "frozen"
 SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
-STUDY = Study(SPACE, ("x", "y"), 10_000, rule="leader", name="trial run", deadline=86400.1)
+STUDY = Study(SPACE, ("x", "y"), 10_000, rule="leader", name="trial run", deadline=86400.1, pace="rounds")
 TOKENS = {"x": 43 * "x", "y": 43 * "y"}
 
 

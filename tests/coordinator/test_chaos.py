@@ -33,7 +33,7 @@ from .proxy import FAULTS, Proxy
 IS_LONG = os.environ.get("CBOC_CHAOS") == "long"
 SITES, ROUNDS, KILLS = (4, 40, 16) if IS_LONG else (3, 4, 2)  # as many kills of the coordinator, and of sites
 PATIENCE = 1800.0 if IS_LONG else 120.0  # seconds, after which a study counts as stuck
-STUDY = Study({"a": (0.0, 1.0)}, [f"site-{k}" for k in range(SITES)], ROUNDS, name="trial run")
+STUDY = Study({"a": (0.0, 1.0)}, [f"site-{k}" for k in range(SITES)], ROUNDS, name="trial run", pace="rounds")
 COORDINATOR = "coordinator"
 
 
@@ -144,7 +144,7 @@ def test_a_crash_of_the_database_loses_no_proposal_that_was_acknowledged(mortal)
     crash, address = mortal
     engine, dice = open_database(address), random.Random(0)
     metadata.create_all(engine)
-    agreed = Study({"a": (0.0, 1.0)}, ("w", "x", "y", "z"), 1000, name="trial run", shares_best=False)
+    agreed = Study({"a": (0.0, 1.0)}, ("w", "x", "y", "z"), 1000, name="trial run", shares_best=False, pace="rounds")
     Transactions(engine).create(agreed)
     acknowledged, is_over, until = [], threading.Event(), time.monotonic() + PATIENCE
 

@@ -17,8 +17,8 @@ from cboc.coordinator.transactions import Transactions
 
 from ..machine import plain
 
-STUDY = Study({"a": (0.0, 1.0), "b": (0.0, 1.0)}, ("x", "y"), 4, name="trial run")
-OTHER = Study({"c": (0.0, 1.0)}, ("x", "y"), 4, name="other")
+STUDY = Study({"a": (0.0, 1.0), "b": (0.0, 1.0)}, ("x", "y"), 4, name="trial run", pace="rounds")
+OTHER = Study({"c": (0.0, 1.0)}, ("x", "y"), 4, name="other", pace="rounds")
 TOKEN, OTHER_TOKEN = new_secret(), new_secret()
 MANY = 100 * 10**6  # bytes
 MEANT = "/v2/turns/0/proposal"

@@ -68,7 +68,11 @@ def played(engine, study, rounds, present=0):
 
 def study_of(name="trial", sites=("x", "y", "z"), horizon=4, **more):
     return Study(
-        {"T": Float(20.0, 90.0, unit="°C"), "c": Float(1e-4, 0.1, log=True)}, sites, horizon, name=name, **more
+        {"T": Float(20.0, 90.0, unit="°C"), "c": Float(1e-4, 0.1, log=True)},
+        sites,
+        horizon,
+        name=name,
+        **({"pace": "rounds"} | more),
     )
 
 
@@ -249,7 +253,7 @@ def test_the_round_that_was_chosen_stays_chosen(engine, ada):
 
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_are_text(engine, ada, name):
-    study = Study({"a": Float(0.0, 1.0, unit=name), "b": (0.0, 1.0)}, (name, "y"), 4, name=name)
+    study = Study({"a": Float(0.0, 1.0, unit=name), "b": (0.0, 1.0)}, (name, "y"), 4, name=name, pace="rounds")
     played(engine, study, 1)
     link = unescape(re.search(r'<th scope="row"><a href="([^"]+)"', ada.get("/").text)[1])
     page = ada.get(link)
@@ -339,7 +343,7 @@ def test_paths_are_in_natural_units():
         "n": Int(1, 9),
         "s": Choice(("water", "oil")),
     }
-    study = Study(space, ("x", "y"), 4)
+    study = Study(space, ("x", "y"), 4, pace="rounds")
     X = np.array([[[0.5, 0.5, 0.49, 0.9, 0.1], [np.nan] * 5], [[0.123456, 0.0, 1.0, 0.2, 0.8], [0.0] * 5]])
     drawn = [charts.path(study, X, parameter) for parameter in range(4)]
     assert [option["series"][0]["data"] for option in drawn] == [[55.0, 28.64], [0.01, 1e-4], [5, 9], ["water", "oil"]]

@@ -31,7 +31,7 @@ def url(tmp_path):
 def exchange(engine, cheap):  # noqa: ARG001
     People(engine).add("ada", PASSWORD)
     exchange = Transactions(engine)
-    exchange.create(Study(SPACE, ("north", "south", "<b>east</b>"), 4, name=NAME))
+    exchange.create(Study(SPACE, ("north", "south", "<b>east</b>"), 4, name=NAME, pace="rounds"))
     return exchange
 
 

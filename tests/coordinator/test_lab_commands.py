@@ -24,7 +24,7 @@ from cboc.sitepage.app import create_page
 from cboc.sitepage.session import Session
 from cboc.storage.sitefile import SiteFile
 
-STUDY = Study({"pH": (2.0, 9.0)}, ("x", "y"), 2, name="buffer study")
+STUDY = Study({"pH": (2.0, 9.0)}, ("x", "y"), 2, name="buffer study", pace="rounds")
 
 
 def call(*command, code=0):
@@ -67,7 +67,7 @@ def test_a_sheet_that_was_filled_in_and_not_told_is_not_written_over(labs):
     y.abandon(y.ask())
     y.propose()
     call("ask", "--format", "csv", "--output", "bench.csv")
-    assert sheet.read_text().startswith("trial,pH,y,sem,status\n1,")
+    assert sheet.read_text().startswith("trial,pH,y,sem,status,cost\n1,")
 
 
 def test_words_after_a_result(labs):

@@ -17,7 +17,7 @@ NAMES = ("x", "y", "z")
 
 
 def study(**options):
-    return Study(SPACE, NAMES, 4, **({"name": "trial run"} | options))
+    return Study(SPACE, NAMES, 4, **({"pace": "rounds"} | {"name": "trial run"} | options))
 
 
 def bowl(design, centre):

@@ -54,6 +54,7 @@ def studies(draw):
         budgets={site: draw(st.integers(1, HORIZON)) for site in sites if draw(st.booleans())},
         quorum=draw(st.integers(1, K)),
         deadline=draw(st.none() | st.just(10.0)),
+        pace="rounds",
     )
 
 

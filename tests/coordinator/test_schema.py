@@ -216,7 +216,9 @@ def test_a_backup_of_0_1_0_gives_the_same_rows_as_the_database_itself(url, empty
 def test_what_the_tables_of_before_cannot_hold_is_left_out(empty):
     """Designs after the first, best designs after the first; a turn, which was the round."""
     upgrade(empty)
-    study = Study({"a": (0.0, 1.0), "b": (0.0, 1.0)}, ("x", "y"), 4, name="plates", quorum=1, deadline=60.0)
+    study = Study(
+        {"a": (0.0, 1.0), "b": (0.0, 1.0)}, ("x", "y"), 4, name="plates", quorum=1, deadline=60.0, pace="rounds"
+    )
     now = [1000.0]
     exchange = Transactions(empty, lambda: now[0])
     exchange.create(study)

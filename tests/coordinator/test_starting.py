@@ -108,7 +108,7 @@ def test_a_deadline_is_of_this_world(deadline):
 @pytest.mark.parametrize("deadline", [0.0, -1.0, float("nan"), float("inf"), 3651 * 86400.0])
 def test_a_study_takes_no_other(deadline):
     with pytest.raises(CbocError, match="a deadline is above 0 and at most"):
-        Study({"a": (0.0, 1.0)}, ("x",), 2, deadline=deadline)
+        Study({"a": (0.0, 1.0)}, ("x",), 2, deadline=deadline, pace="rounds")
 
 
 def test_the_deadline_of_a_study_that_has_begun_does_not_change(monkeypatch):
@@ -201,7 +201,7 @@ def test_health_is_that_of_our_own_tables(serving):
 def test_the_log_says_what_is_wrong_with_the_database(serving, caplog):
     engine = open_database("sqlite:///coordinator.db")
     upgrade(engine)
-    Transactions(engine).create(Study({"a": (0.0, 1.0)}, ("x",), 2, name="trial run"))
+    Transactions(engine).create(Study({"a": (0.0, 1.0)}, ("x",), 2, name="trial run", pace="rounds"))
     code = Tokens(engine).invite("trial run", "x")
     with closing(sqlite3.connect("coordinator.db")) as connection, connection:
         connection.execute("DROP TABLE proposals")

@@ -19,7 +19,7 @@ SITES = ("x", "y", "z")
 
 
 def study(**options):
-    return Study(SPACE, **({"sites": SITES, "horizon": 4, "name": "trial run"} | options))
+    return Study(SPACE, **({"pace": "rounds"} | {"sites": SITES, "horizon": 4, "name": "trial run"} | options))
 
 
 class Clock:
@@ -128,7 +128,7 @@ def test_who_leaves_is_not_waited_for(engine):
 @pytest.mark.parametrize("workers", [2, 8])
 def test_a_round_closes_exactly_once_however_many_come_at_once(engine, workers):
     names = tuple(f"s{k}" for k in range(workers))
-    agreed = Study(SPACE, names, 10, name="trial run", shares_best=False)
+    agreed = Study(SPACE, names, 10, name="trial run", shares_best=False, pace="rounds")
     Transactions(engine).create(agreed)
     failures = []
 
@@ -212,7 +212,7 @@ def test_without_the_lock_a_round_stays_open_for_ever(postgres_engine, monkeypat
     monkeypatch.setattr(SqlStore, "add", slowly)
     if not is_locked:
         monkeypatch.setattr(SqlStore, "__init__", lambda *given, **_: init(*given, is_reading=True))
-    Transactions(postgres_engine).create(Study(SPACE, ("x", "y"), 4, name="trial run"))
+    Transactions(postgres_engine).create(Study(SPACE, ("x", "y"), 4, name="trial run", pace="rounds"))
     threads = [threading.Thread(target=propose, args=(Transactions(postgres_engine), site)) for site in "xy"]
     for thread in threads:
         thread.start()

@@ -19,7 +19,7 @@ from cboc.exchange.network import Conflict, NotSubmitted, Standing
 from cboc.exchange.rest import Membership, Rest
 from cboc.site.trial import Status
 
-STUDY = Study({"a": (0.0, 1.0), "b": (0.0, 1.0)}, ("x", "y"), 4, name="trial run")
+STUDY = Study({"a": (0.0, 1.0), "b": (0.0, 1.0)}, ("x", "y"), 4, name="trial run", pace="rounds")
 MEMBERSHIP = {"agreement": STUDY.agreement(), "digest": STUDY.digest, "site": "x", "turn": 3}
 STANDING = {"round": 0, "missing": ["x", "y"], "closes_at": None}
 MIX = {"X": [[0.5, 1]], "weights": [0.25, 0.75], "snapshot": 2, "leader": "y", "others": [[0.0, 1.0]]}

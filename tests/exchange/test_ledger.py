@@ -13,7 +13,7 @@ RULES = st.sampled_from(["uniform", "leader", [[0.0, 0.5, 0.5], [0.5, 0.5, 0.0],
 
 
 def study(sites=("x", "y", "z"), horizon=4, **options):
-    return Study(SPACE, sites, horizon, **options)
+    return Study(SPACE, sites, horizon, **({"pace": "rounds"} | options))
 
 
 def propose(ledger, site, turn=0, x=(0.5, 0.5), reward=None):
@@ -217,7 +217,7 @@ def test_a_reward_that_no_rule_asks_for_is_refused():
 
 def test_best_designs_go_to_those_who_may_hear_them():
     sites = ("a", "b", "c", "d")
-    ring = Study(SPACE, sites, 3, graph=[("a", "b"), ("b", "c"), ("c", "d")], shares_best=True)
+    ring = Study(SPACE, sites, 3, graph=[("a", "b"), ("b", "c"), ("c", "d")], shares_best=True, pace="rounds")
     ledger = Ledger(ring)
     bests = {"a": [(0.1, 0.1)], "b": [(0.2, 0.2)], "c": [], "d": [(0.4, 0.4)]}
     for site in ("d", "b", "a", "c"):

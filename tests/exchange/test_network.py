@@ -14,7 +14,7 @@ HERE, THERE = (0.5, 0.5), (0.25, 0.75)
 
 
 def study(**options):
-    return Study({"a": (0.0, 1.0), "b": (0.0, 1.0)}, SITES, 4, **({"name": "trial run"} | options))
+    return Study({"a": (0.0, 1.0), "b": (0.0, 1.0)}, SITES, 4, **({"pace": "rounds"} | {"name": "trial run"} | options))
 
 
 def proposal(site, turn=0, x=HERE, **more):

@@ -15,26 +15,26 @@ SPACE = {"T": (20, 90)}
 
 
 def test_names_become_values():
-    study = Study(SPACE, ["a", "b"], 10, rule="leader", graph="ring")
+    study = Study(SPACE, ["a", "b"], 10, rule="leader", graph="ring", pace="rounds")
     assert isinstance(study.space, Space) and isinstance(study.rule, Leader) and study.needs_rewards
     assert study.sites == ("a", "b") and study.links.tolist() == [[False, True], [True, False]]
 
 
 def test_the_digest_tells_studies_apart_and_survives_a_copy():
-    study = Study(SPACE, ["a", "b"], 10)
-    assert study.digest == Study(dict(SPACE), ("a", "b"), 10).digest
+    study = Study(SPACE, ["a", "b"], 10, pace="rounds")
+    assert study.digest == Study(dict(SPACE), ("a", "b"), 10, pace="rounds").digest
     others = [
-        Study({"T": (20, 91)}, ["a", "b"], 10),
-        Study(SPACE, ["b", "a"], 10),
-        Study(SPACE, ["a", "b"], 11),
-        Study(SPACE, ["a", "b"], 10, rule="leader"),
-        Study(SPACE, ["a", "b"], 10, rule=Fixed(np.eye(2))),
-        Study(SPACE, ["a", "b"], 10, budgets={"a": 5}),
-        Study(SPACE, ["a", "b"], 10, graph="star"),
-        Study(SPACE, ["a", "b"], 10, quorum=2),
-        Study(SPACE, ["a", "b"], 10, deadline=60.0),
-        Study(SPACE, ["a", "b"], 10, deadline=61.0),
-        Study(SPACE, ["a", "b"], 10, objectives=("yield",)),
+        Study({"T": (20, 91)}, ["a", "b"], 10, pace="rounds"),
+        Study(SPACE, ["b", "a"], 10, pace="rounds"),
+        Study(SPACE, ["a", "b"], 11, pace="rounds"),
+        Study(SPACE, ["a", "b"], 10, rule="leader", pace="rounds"),
+        Study(SPACE, ["a", "b"], 10, rule=Fixed(np.eye(2)), pace="rounds"),
+        Study(SPACE, ["a", "b"], 10, budgets={"a": 5}, pace="rounds"),
+        Study(SPACE, ["a", "b"], 10, graph="star", pace="rounds"),
+        Study(SPACE, ["a", "b"], 10, quorum=2, pace="rounds"),
+        Study(SPACE, ["a", "b"], 10, deadline=60.0, pace="rounds"),
+        Study(SPACE, ["a", "b"], 10, deadline=61.0, pace="rounds"),
+        Study(SPACE, ["a", "b"], 10, objectives=("yield",), pace="rounds"),
     ]
     assert len({study.digest, *(other.digest for other in others)}) == len(others) + 1
 
@@ -48,7 +48,7 @@ def test_the_digest_tells_studies_apart_and_survives_a_copy():
     ],
 )
 def test_an_agreement_is_read_back_to_the_same_study(terms):
-    study = Study(SPACE, ["a", "b"], 10, **terms)
+    study = Study(SPACE, ["a", "b"], 10, **({"pace": "rounds"} | terms))
     again = Study.from_agreement(study.agreement())
     assert again.canonical == study.canonical and again.digest == study.digest
     assert study.agreement()["pace"] == "rounds"
@@ -58,7 +58,7 @@ def test_an_agreement_is_read_back_to_the_same_study(terms):
 
 
 def digest(rule):
-    return Study(SPACE, ["a", "b"], 10, rule=rule).digest
+    return Study(SPACE, ["a", "b"], 10, rule=rule, pace="rounds").digest
 
 
 def mean(snapshot):
@@ -132,7 +132,7 @@ class Among(Rule):
 
 named = lambda snapshot: np.eye(snapshot.sites) if "a" in {"a", "b", "c", "d", "e"} else mean(snapshot)
 for rule in (mean, towards(0.5), named, Among(frozenset({"a", "b", "c", "d", "e"})), "leader"):
-    print(Study({"T": (20, 90)}, ["a", "b"], 10, rule=rule, deadline=60).digest)
+    print(Study({"T": (20, 90)}, ["a", "b"], 10, rule=rule, deadline=60, pace="rounds").digest)
 """
 
 
@@ -149,14 +149,14 @@ def test_a_rule_has_the_same_digest_in_every_process():
         for seed in ("1", "2")
     ]
     assert said[0] == said[1] and len(set(said[0])) == 5
-    assert said[0][-1] == Study(SPACE, ["a", "b"], 10, rule="leader", deadline=60).digest
+    assert said[0][-1] == Study(SPACE, ["a", "b"], 10, rule="leader", deadline=60, pace="rounds").digest
 
 
 # ---------------------------------------------------------------------------------------------------------- terms
 
 
 def test_a_study_of_one_site_is_fine():
-    assert Study(SPACE, ["a"], 10, rule="leader").links.shape == (1, 1)
+    assert Study(SPACE, ["a"], 10, rule="leader", pace="rounds").links.shape == (1, 1)
 
 
 @pytest.mark.parametrize(
@@ -211,26 +211,34 @@ def test_a_study_of_one_site_is_fine():
 def test_a_wrong_agreement_is_refused_in_one_sentence(options, complaint):
     given = {"space": SPACE, "sites": ["a", "b"], "horizon": 10} | options
     with pytest.raises(CbocError, match=complaint):
-        Study(**given)
+        Study(**({"pace": "rounds"} | given))
 
 
 def test_numbers_and_truths_of_numpy_are_those_of_python():
-    plain = Study(SPACE, ["a", "b"], 10, budgets={"a": 3}, shares_best=True)
-    numpys = Study(SPACE, ["a", "b"], np.int64(10), budgets={"a": np.int32(3)}, shares_best=np.bool_(True))
+    plain = Study(SPACE, ["a", "b"], 10, budgets={"a": 3}, shares_best=True, pace="rounds")
+    numpys = Study(
+        SPACE, ["a", "b"], np.int64(10), budgets={"a": np.int32(3)}, shares_best=np.bool_(True), pace="rounds"
+    )
     assert numpys == plain and numpys.digest == plain.digest
 
 
 def test_best_designs_are_shared_unless_everybody_works_alone():
-    assert Study(SPACE, ["a", "b"], 3).shares_best and Study(SPACE, ["a", "b"], 3, rule="leader").shares_best
-    assert not Study(SPACE, ["a", "b"], 3, rule="identity").shares_best
-    assert not Study(SPACE, ["a"], 3).shares_best
-    assert Study(SPACE, ["a", "b"], 3, rule="identity", shares_best=True).shares_best
+    assert (
+        Study(SPACE, ["a", "b"], 3, pace="rounds").shares_best
+        and Study(SPACE, ["a", "b"], 3, rule="leader", pace="rounds").shares_best
+    )
+    assert not Study(SPACE, ["a", "b"], 3, rule="identity", pace="rounds").shares_best
+    assert not Study(SPACE, ["a"], 3, pace="rounds").shares_best
+    assert Study(SPACE, ["a", "b"], 3, rule="identity", shares_best=True, pace="rounds").shares_best
 
 
 def test_a_study_is_lonely_where_nobody_hears_of_anybody():
-    assert Study(SPACE, ["a"], 3).is_lonely and Study(SPACE, ["a", "b"], 3, rule="identity").is_lonely
-    assert not Study(SPACE, ["a", "b"], 3).is_lonely
-    assert not Study(SPACE, ["a", "b"], 3, rule="identity", shares_best=True).is_lonely
+    assert (
+        Study(SPACE, ["a"], 3, pace="rounds").is_lonely
+        and Study(SPACE, ["a", "b"], 3, rule="identity", pace="rounds").is_lonely
+    )
+    assert not Study(SPACE, ["a", "b"], 3, pace="rounds").is_lonely
+    assert not Study(SPACE, ["a", "b"], 3, rule="identity", shares_best=True, pace="rounds").is_lonely
 
 
 @pytest.mark.parametrize(
@@ -243,7 +251,7 @@ def test_a_study_is_lonely_where_nobody_hears_of_anybody():
     ],
 )
 def test_an_answer_that_does_not_fit_the_agreement_is_refused(changes, complaint):
-    study = Study(SPACE, ["a", "b"], 3)
+    study = Study(SPACE, ["a", "b"], 3, pace="rounds")
     good = {"site": "a", "turn": 0, "X": [(0.5,)], "weights": (0.5, 0.5), "snapshot": 0, "leader": "b"}
     study.check_mix(Mix(**good))
     with pytest.raises(CbocError, match=complaint):

@@ -14,7 +14,7 @@ from cboc.exchange.messages import MOST_OTHERS, MOST_STATES, MOST_TURNS, Mix, Ne
 from cboc.exchange.network import Standing
 from cboc.exchange.wire import Misfit, read, schema
 
-STUDY = Study({"a": (0.0, 1.0), "b": (0.0, 1.0)}, ("x", "y"), 4, name="trial run", deadline=60.0)
+STUDY = Study({"a": (0.0, 1.0), "b": (0.0, 1.0)}, ("x", "y"), 4, name="trial run", deadline=60.0, pace="rounds")
 FORMS = {
     "proposal": wire.PROPOSAL,
     "invitation": wire.INVITATION,

@@ -62,7 +62,7 @@ SPACE = Space(
     },
     ["temperature + 5*hours <= 100"],
 )
-STUDY = Study(SPACE, SITES, 6, name="frozen")
+STUDY = Study(SPACE, SITES, 6, name="frozen", pace="rounds")
 BEFORE = Dataset(
     [
         SPACE.to_unit({"temperature": 35.0, "acid": 0.1, "hours": 2, "solvent": "water"}),
@@ -73,7 +73,7 @@ BEFORE = Dataset(
     failures=[SPACE.to_unit({"temperature": 90.0, "acid": 1.0, "hours": 1, "solvent": "ethanol"})],
     direction="minimise",
 )
-PAIR = Study({"a": (0.0, 1.0), "b": (-5.0, 5.0)}, ("lab-a", "lab-b"), 3, name="journal")
+PAIR = Study({"a": (0.0, 1.0), "b": (-5.0, 5.0)}, ("lab-a", "lab-b"), 3, name="journal", pace="rounds")
 FILE = """\
 [study]
 name = "frozen run"

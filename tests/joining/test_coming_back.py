@@ -24,8 +24,8 @@ from cboc.exchange.rest import Rest
 from cboc.site.trial import Status
 from cboc.storage.sitefile import SiteFile
 
-STUDY = Study({"a": (0.0, 1.0)}, ("x", "y"), 2, name="trial run")
-ALONE = Study({"a": (0.0, 1.0)}, ("x",), 1, name="trial run")
+STUDY = Study({"a": (0.0, 1.0)}, ("x", "y"), 2, name="trial run", pace="rounds")
+ALONE = Study({"a": (0.0, 1.0)}, ("x",), 1, name="trial run", pace="rounds")
 
 
 @pytest.fixture

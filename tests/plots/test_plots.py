@@ -31,7 +31,7 @@ MIXED = Space({"T": (20, 90), "c": Float(0.01, 1, log=True), "solvent": Choice([
 
 
 def run(rule, seed, problems=PROBLEMS, space=None, horizon=4):
-    study = Study(space or levy(2).space, SITES, horizon, rule=rule)
+    study = Study(space or levy(2).space, SITES, horizon, rule=rule, pace="rounds")
     policy = Policy(collaborative(gate=Gate(0.3)), initial=3, seed=seed)
     return simulate(study, problems, direction="minimise", policy=policy)
 
@@ -243,7 +243,7 @@ def test_without_matplotlib_the_extra_is_named(together, monkeypatch):
 
 
 def test_a_history_of_one_site_can_be_drawn():
-    study = Study(levy(2).space, ("only",), 3)
+    study = Study(levy(2).space, ("only",), 3, pace="rounds")
     history = simulate(study, {"only": levy(2)}, direction="minimise", policy=Policy(initial=3))
     assert isinstance(history, History)
     for figure in (plots.progress([history], optima={"only": 0.0}), plots.matrix(history), plots.moves(history)):

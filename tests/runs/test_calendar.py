@@ -6,7 +6,7 @@ from scipy import stats
 
 from cboc import CbocError, Policy, Study, simulate
 from cboc.exchange.study import Study as Agreement
-from cboc.runs.durations import Durations, LogNormal
+from cboc.experiment.durations import Durations, LogNormal
 
 SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
 SITES = ("slow", "quick")
@@ -44,7 +44,7 @@ def test_in_rounds_the_quick_one_waits_for_the_slow_one():
 
 
 def test_a_calendar_changes_no_design_of_the_papers_rounds():
-    study = Study(SPACE, SITES, 4)
+    study = Study(SPACE, SITES, 4, pace="rounds")
     plain = simulate(study, EXPERIMENTS, direction="minimise", policy=Policy(initial=2, seed=5))
     timed = run("rounds")
     assert [trial.executed for trial in plain.trials] == [trial.executed for trial in timed.trials]

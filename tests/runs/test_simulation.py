@@ -32,7 +32,7 @@ def problems(seed=0):
 
 
 def study(horizon=5, **options):
-    return Study(levy(2).space, SITES, horizon, **options)
+    return Study(levy(2).space, SITES, horizon, **({"pace": "rounds"} | options))
 
 
 def run(horizon=5, rule="leader", shares_best=False, policy=None, gate=None, guide=None, **options):
@@ -365,7 +365,9 @@ def test_among_options_and_whole_numbers_only_sites_that_are_alike_go_together(a
         name: lambda design, x=optima[k]: -float(((space.to_unit(design) - x) ** 2).sum())
         for k, name in enumerate(names)
     }
-    history = simulate(Study(space, names, 6), experiments, direction="maximise", policy=Policy(initial=8))
+    history = simulate(
+        Study(space, names, 6, pace="rounds"), experiments, direction="maximise", policy=Policy(initial=8)
+    )
     late = [trial for trial in turns(history) if trial.turn.number in (4, 5)]
     together = [trial.turn.note.stance is Stance.TOGETHER for trial in late]
     assert np.mean(together) > 0.8 if are_alike else np.mean(together) < 0.2

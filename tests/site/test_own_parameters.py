@@ -46,7 +46,7 @@ class Watched(Ledger):
 
 
 def make(horizon=5, own=OWN, strategy=None, seed=1, **options):
-    study = Study(SHARED, ("x", "y", "z"), horizon, **options)
+    study = Study(SHARED, ("x", "y", "z"), horizon, **({"pace": "rounds"} | options))
     network, policy = Watched(study), Policy(strategy or collaborative(), initial=5, seed=seed)
     has_own = {"x": own}
     return [
@@ -171,27 +171,27 @@ def test_a_sheet_has_a_column_for_each(tmp_path):
     path = tmp_path / "sheet.csv"
     path.write_text(worksheet.write([x.ask()], x.space))
     header, line = path.read_text().splitlines()
-    assert header == "trial,a,b,stirrer,speed,dose,y,sem,status"
+    assert header == "trial,a,b,stirrer,speed,dose,y,sem,status,cost"
     path.write_text(f"{header}\n{line.rstrip(',')},0.5,,\n")
     worksheet.enter_all(x, worksheet.read(path, x.space))
     assert x.trials[0].y == 0.5 and x.trials[0].executed == pytest.approx(x.trials[0].proposed, abs=1e-6)
 
 
 def test_data_of_before_have_them_too():
-    study = Study(SHARED, ("x", "y"), 3)
+    study = Study(SHARED, ("x", "y"), 3, pace="rounds")
     with pytest.raises(CbocError, match="has data with 2 coordinates; its space has 6"):
         Site(study, "x", Ledger(study), direction="minimise", own=OWN, data=Dataset.empty(2, "minimise"))
 
 
 def test_a_name_is_in_one_space_only():
-    study = Study(SHARED, ("x", "y"), 3)
+    study = Study(SHARED, ("x", "y"), 3, pace="rounds")
     with pytest.raises(CbocError, match="'a' is in both"):
         Site(study, "x", Ledger(study), direction="minimise", own=Space({"a": (0.0, 1.0)}))
 
 
 @pytest.mark.parametrize("name", ["y", "status", "turn"])
 def test_a_name_that_every_result_has_is_refused(name):
-    study = Study(SHARED, ("x", "y"), 3)
+    study = Study(SHARED, ("x", "y"), 3, pace="rounds")
     with pytest.raises(CbocError, match=f"a parameter may not be called '{name}'"):
         Site(study, "x", Ledger(study), direction="minimise", own=Space({name: (0.0, 1.0)}))
 

@@ -10,7 +10,7 @@ from cboc.site.trial import Decision, Status, Trial
 
 SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
 FREE = Study(SPACE, ("x", "y"), 12, pace="free")
-ROUNDS = Study(SPACE, ("x", "y"), 12)
+ROUNDS = Study(SPACE, ("x", "y"), 12, pace="rounds")
 
 
 class Killed(Exception):

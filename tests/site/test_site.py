@@ -35,7 +35,9 @@ def bowl(design, centre=0.3):
 
 
 def make(sites=("x", "y"), horizon=6, space=SPACE, policy=None, site_options=None, **options):
-    study = Study(space, sites, horizon, **({"shares_best": False} | options))  # the paper's rounds, unless asked
+    study = Study(
+        space, sites, horizon, **({"pace": "rounds"} | {"shares_best": False} | options)
+    )  # the paper's rounds, unless asked
     ledger = Ledger(study)
     each = {"direction": "minimise", "policy": Policy(**({"initial": 4, "seed": 1} | (policy or {})))}
     return [Site(study, name, ledger, **(each | (site_options or {}))) for name in sites]
@@ -456,7 +458,7 @@ def test_sites_without_any_data_start_together():
 
 
 def test_earlier_data_count_as_initial():
-    study = Study(SPACE, ("x",), 3)
+    study = Study(SPACE, ("x",), 3, pace="rounds")
     data = Dataset(np.random.default_rng(0).random((10, 2)), np.arange(10.0), direction="minimise")
     site = Site(study, "x", Ledger(study), direction="minimise", data=data)
     assert site.ask().turn.number == 0 and site.best.y == 0.0
@@ -563,7 +565,10 @@ def test_designs_say_nothing_of_the_size_and_sign_of_outcomes():
     def left(scale, direction):
         experiments = {name: lambda design, k=k: scale * (problem(design) + k) for k, name in enumerate(names)}
         history = simulate(
-            Study(problem.space, names, 4), experiments, direction=direction, policy=Policy(seed=3, initial=5)
+            Study(problem.space, names, 4, pace="rounds"),
+            experiments,
+            direction=direction,
+            policy=Policy(seed=3, initial=5),
         )
         return [(trial.site, trial.proposed, trial.turn and trial.turn.bests) for trial in history.trials]
 

@@ -9,7 +9,7 @@ from cboc import CbocError, Ledger, Policy, Site, Study, Waiting
 from cboc.exchange.network import NotSubmitted
 from cboc.site.trial import Status, Trial
 
-STUDY = Study({"a": (0.0, 1.0), "b": (-5.0, 5.0)}, ["x", "y"], 4)
+STUDY = Study({"a": (0.0, 1.0), "b": (-5.0, 5.0)}, ["x", "y"], 4, pace="rounds")
 
 
 class Counting:

@@ -67,7 +67,7 @@ def laboratories(tmp_path):
     started = []
 
     def start(study=None, **settings):
-        study = study or Study(SPACE, SITES, 3, name="a study")
+        study = study or Study(SPACE, SITES, 3, name="a study", pace="rounds")
         started.append(Laboratories(tmp_path, study, **settings))
         return started[-1]
 
@@ -79,6 +79,6 @@ def laboratories(tmp_path):
 @pytest.fixture(scope="module")
 def everywhere(tmp_path_factory):
     """The same for all tests of a file."""
-    labs = Laboratories(tmp_path_factory.mktemp("labs"), Study(SPACE, SITES, 3, name="a study"))
+    labs = Laboratories(tmp_path_factory.mktemp("labs"), Study(SPACE, SITES, 3, name="a study", pace="rounds"))
     yield labs
     labs.close()

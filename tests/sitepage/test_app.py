@@ -491,7 +491,7 @@ def test_no_outcome_leaves(labs, visit):
 
 def test_hostile_words_are_words(laboratories):
     evil = '<img src=x onerror="alert(1)">{{7*7}}'
-    labs = laboratories(Study({"a": (0.0, 1.0)}, (evil, "lab-b"), 2, name=evil), initial=1)
+    labs = laboratories(Study({"a": (0.0, 1.0)}, (evil, "lab-b"), 2, name=evil, pace="rounds"), initial=1)
     with closing(Visitor(labs.page(evil), labs.secret)) as page:
         page.ask()
         page.post("/failed", data={"trial": 0, "reason": evil})

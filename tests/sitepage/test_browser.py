@@ -206,7 +206,7 @@ def test_on_a_phone(labs, visit, scheme):
 
 def test_hostile_words_are_words(laboratories, visit):
     evil = '<img src=x onerror="alert(1)"><script>alert(2)</script>' + "x" * 40
-    labs = laboratories(Study({"a": (0.0, 1.0)}, (evil, "<b>b</b>"), 2, name=evil), initial=1)
+    labs = laboratories(Study({"a": (0.0, 1.0)}, (evil, "<b>b</b>"), 2, name=evil, pace="rounds"), initial=1)
     window = visit(labs, evil, viewport={"width": 390, "height": 844})
     ready(window, 0)
     window.click("text=There is no result")

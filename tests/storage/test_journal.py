@@ -15,7 +15,7 @@ from cboc.strategy.verdict import Stance
 from cboc.studyfile.reading import read
 
 FROZEN = Path(__file__).parents[1] / "frozen"
-PAIR = Study({"a": (0.0, 1.0), "b": (-5.0, 5.0)}, ("lab-a", "lab-b"), 3, name="journal")
+PAIR = Study({"a": (0.0, 1.0), "b": (-5.0, 5.0)}, ("lab-a", "lab-b"), 3, name="journal", pace="rounds")
 
 
 def bowl(name):

@@ -9,7 +9,7 @@ from cboc import CbocError, Ledger, Policy, Site, Study, Waiting
 from cboc.site.trial import Status
 from cboc.storage.sitefile import SiteFile
 
-STUDY = Study({"a": (0.0, 1.0)}, ("x", "y"), 3)
+STUDY = Study({"a": (0.0, 1.0)}, ("x", "y"), 3, pace="rounds")
 
 
 @pytest.fixture

@@ -145,7 +145,7 @@ def plan(**more):
 
 
 def pair(strategy, space=SPACE, **study):
-    agreed = Study(space, ("x", "y"), 4, **({"shares_best": False} | study))
+    agreed = Study(space, ("x", "y"), 4, **({"pace": "rounds"} | {"shares_best": False} | study))
     ledger = Ledger(agreed)
     policy = Policy(strategy, initial=0, seed=1)
     return [Site(agreed, name, ledger, direction="minimise", policy=policy) for name in agreed.sites]
@@ -309,7 +309,7 @@ def by_own_function(situation, random):
 
 @pytest.mark.parametrize("strategy", [Policy().strategy, Bayesian(), by_own_function], ids=["default", "plain", "own"])
 def test_an_opinion_that_is_formed_again_gives_the_same_verdict(strategy):
-    study, network = Study(SPACE, ("x", "y"), 6), Echo()
+    study, network = Study(SPACE, ("x", "y"), 6, pace="rounds"), Echo()
     counted = Noted(as_strategy(strategy))
     policy = Policy(counted, initial=4, seed=2)
     site = Site(study, "x", network, direction="minimise", policy=policy)

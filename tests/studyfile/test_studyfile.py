@@ -6,6 +6,7 @@ import pytest
 
 from cboc.consensus import Identity, Leader, Uniform
 from cboc.errors import CbocError
+from cboc.experiment.durations import LogNormal
 from cboc.problems.synthetic import levy
 from cboc.runs.simulation import simulate
 from cboc.strategy.bayesian import UTILITIES
@@ -54,10 +55,41 @@ def test_the_template_is_a_study_of_four_labs_with_different_problems(write):
 def test_what_the_template_shows_in_comments_is_understood(write):
     shown = re.sub(r"^# (?=\w+ = |\[space\])", "", template(), flags=re.MULTILINE)
     own = re.sub(r"^(problem|scale|offset|shift|noise) = .*$", "", shown, flags=re.MULTILINE)
-    file = read(write(own))
+    with pytest.raises(CbocError, match="at the free pace there are no rounds"):
+        read(write(own))
+    file = read(write(own.replace('pace = "free"', 'pace = "rounds"')))
     assert file.study.space.names == ("temperature", "enzyme", "buffer", "salt", "cycles", "solvent")
     assert file.study.space.constraints == ("buffer + salt <= 1",)
     assert (file.initial, file.study.quorum, file.stop_below) == (10, 2, 0.001)
+
+
+BAD_TIMES = [
+    ("duration = 0", "duration is a time such as 2.5"),
+    ('duration = "long"', "duration is a time such as 2.5"),
+    ("duration = {median = -1}", "the median of a duration is a number above 0"),
+    ("duration = {mean = 1}", "unknown key 'mean'"),
+    ("duration = {spread = 0.1}", "median is missing"),
+]
+
+
+@pytest.mark.parametrize(("line", "sentence"), BAD_TIMES)
+def test_a_duration_is_a_time(write, line, sentence):
+    site = '[[site]]\nname = "a"\ndirection = "minimise"\nproblem = "levy-2"\n'
+    with pytest.raises(CbocError, match=sentence):
+        read(write(f"[study]\nhorizon = 3\n{site}{line}"))
+
+
+def test_durations_are_those_of_all_sites_or_of_none(write):
+    site = '[[site]]\nname = "{}"\ndirection = "minimise"\nproblem = "levy-2"\n'
+    with pytest.raises(CbocError, match="'b': other sites have a duration, and this one has none"):
+        read(write(f"[study]\nhorizon = 3\n{site.format('a')}duration = 2\n{site.format('b')}"))
+
+
+@pytest.mark.parametrize("line", ['pace = "quick"', "pace = 3", "plate = 0", "plate = 2.5"])
+def test_a_pace_is_known_and_a_plate_has_wells(write, line):
+    site = '[[site]]\nname = "a"\ndirection = "minimise"\nproblem = "levy-2"\n'
+    with pytest.raises(CbocError, match=line.split(" = ")[0]):
+        read(write(f"[study]\nhorizon = 3\n{line}\n{site}"))
 
 
 def test_all_settings_arrive(write):
@@ -68,6 +100,8 @@ def test_all_settings_arrive(write):
             name = "buffers"
             horizon = 7
             rule = "leader"
+            pace = "rounds"
+            plate = 8
             graph = [["a", "b"]]
             gate = 0.1
             initial = 4
@@ -86,9 +120,11 @@ def test_all_settings_arrive(write):
             name = "a"
             direction = "maximise"
             budget = 5
+            duration = 3
             [[site]]
             name = "b"
             direction = "minimise"
+            duration = {median = 2.5, spread = 0.2}
             """
         )
     )
@@ -100,6 +136,8 @@ def test_all_settings_arrive(write):
     )
     assert (file.seed, file.initial, file.gate.ratio, file.stop_below, file.surrogate) == (3, 4, 0.1, 0.01, "paper")
     assert dict(file.directions) == {"a": "maximise", "b": "minimise"}
+    assert study.pace.name == "rounds" and file.plate == 8
+    assert file.durations == {"a": LogNormal(3), "b": LogNormal(2.5, 0.2)}
 
 
 def test_a_site_of_a_problem_is_scale_times_f_of_x_plus_shift_plus_offset(write):

@@ -5,7 +5,6 @@ A site joins once, then asks for experiments and tells their outcomes; everythin
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator
 from datetime import datetime
@@ -16,6 +15,7 @@ from urllib.parse import urlsplit
 import typer
 
 from cboc.cli.notes import notes
+from cboc.cli.sheet import check_layout, in_short, sheet
 from cboc.cli.show import Format, Row, many, write
 from cboc.data.dataset import Direction
 from cboc.data.numbers import read_number
@@ -40,6 +40,8 @@ SiteOption = Annotated[
 ]
 RowFormat = Annotated[Format, typer.Option(help="How to print it.")]
 TrialNumber = Annotated[int | None, typer.Option("--trial", min=0, help="Which trial.", show_default="the one to run")]
+Cost = Annotated[float | None, typer.Option(min=0.0, help="What the experiment cost, in a unit of your own.")]
+NOTHING = "nothing yet; cboc ask"
 
 
 def join(
@@ -89,18 +91,30 @@ def join(
 
 def ask(
     file: SiteOption = FILE,
-    wait: Annotated[bool, typer.Option("--wait", help="Wait until the others have proposed.")] = False,
+    count: Annotated[
+        int | None, typer.Option(min=1, help="A plate: so many new experiments.", show_default="the next one")
+    ] = None,
+    replicates: Annotated[int, typer.Option(min=1, help="How often each design of a plate is run.")] = 1,
+    layout: Annotated[
+        int | None, typer.Option(metavar="6|12|24|48|96|384", help="Name the wells A1, A2, ... of such a plate.")
+    ] = None,
+    wait: Annotated[bool, typer.Option("--wait", help="In rounds: wait until the others have proposed.")] = False,
     alone: Annotated[bool, typer.Option(help="Run your own proposal if the coordinator does not answer.")] = True,
     format: RowFormat = Format.TABLE,
     output: Annotated[Path | None, typer.Option(help="File to write.", show_default="standard output")] = None,
 ) -> None:
-    """Print the next experiment; it stays the same one until you tell its result.
+    """Print what is to be run: all open experiments, or the next one; it stays the same until you tell its result.
 
-    As CSV it is a sheet to fill in: `cboc tell` reads it back. Exits with code 3 while other sites have yet to propose,
-    and with 4 when the study is over for this site.
+    With `--count` these are new ones, whatever else is open: a plate, or a refill. As CSV they are a sheet to fill in,
+    a line for each: `cboc tell` reads it back, partly filled in if you like. Exits with code 3 while other sites have
+    yet to propose (in rounds), and with 4 when the study is over for this site.
 
-    Example: `cboc ask --format csv --output bench.csv`
+    Examples: `cboc ask --format csv --output bench.csv`, `cboc ask --count 96 --layout 96 --format csv --output
+    plate.csv`
     """
+    check_layout(layout, count)
+    if count is None and replicates != 1:
+        raise CbocError("--replicates is for a plate; say how many experiments it has, as in --count 8.")
     site = site_of(
         file,
         goes_on_alone=alone and not wait,
@@ -113,25 +127,26 @@ def ask(
             f"{output} has results that were not told yet; cboc tell {output} first, or choose another --output."
         )
     try:
-        trial = asked(site, wait)
+        trials = asked(site, wait, count, replicates)
     except Waiting as waiting:
         notes.print(f"{waiting} {_whom(waiting.standing)}")
         raise typer.Exit(WAITING) from None
     except Finished as finished:
         notes.print(f"{finished} cboc best shows what it has found.")
         raise typer.Exit(FINISHED) from None
-    text = _sheet(site, trial, format)
+    text = sheet(site, trials, format, layout)
     if output is None:
         typer.echo(text.rstrip("\n"))
     else:
         output.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
         notes.print(f"Wrote {output}.")
-    notes.print(trial.explain(site.study.sites))
+    notes.print(trials[0].explain(site.study.sites) if len(trials) == 1 else in_short(site, trials, count))
 
 
 def tell(
     result: Annotated[str, typer.Argument(metavar="OUTCOME|SHEET.csv", help="A number, or a filled-in sheet.")],
     sem: Annotated[float | None, typer.Option(min=0.0, help="The outcome's standard error.")] = None,
+    cost: Cost = None,
     ran: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME=VALUE", help="A parameter that was run at another value; once for each."),
@@ -147,8 +162,8 @@ def tell(
     """
     site = site_of(file)
     if result.lower().endswith(".csv"):
-        if sem is not None or ran or trial is not None or again:
-            raise CbocError("a sheet says everything itself; leave out --sem, --ran, --trial and --again.")
+        if any(given is not None for given in (sem, cost, ran, trial)) or again:
+            raise CbocError("a sheet says everything itself; leave out --sem, --cost, --ran, --trial and --again.")
         entries = worksheet.read(result, site.space)
         worksheet.enter_all(site, entries)
         if entries:
@@ -159,13 +174,14 @@ def tell(
         y = _number(result)
         known = _trial(site, trial)
         changed = _changed(site, known, ran or [])
-        site.tell(known, Measurement(y, sem), ran=changed, is_correction=again)
+        site.tell(known, Measurement(y, sem), ran=changed, cost=cost, is_correction=again)
         notes.print(f"Trial {known.number}: {y:g}{'' if sem is None else f' ± {sem:g}'}.")
     _summary(site)
 
 
 def fail(
     reason: Annotated[str, typer.Option(help="Why, for your own record.")] = "",
+    cost: Cost = None,
     trial: TrialNumber = None,
     file: SiteOption = FILE,
 ) -> None:
@@ -174,7 +190,7 @@ def fail(
     Example: `cboc fail --reason "the column clogged"`
     """
     site = site_of(file)
-    site.fail(_trial(site, trial), reason)
+    site.fail(_trial(site, trial), reason, cost=cost)
     _summary(site)
 
 
@@ -269,12 +285,15 @@ def _direction(given: str | None) -> Direction | None:
         return None if given is None else Direction.of(given)
 
 
-def asked(site: Site, is_waiting: bool) -> Trial:
-    """Return the next experiment; raise `Waiting` if the others are not ready and nobody waits."""
+def asked(site: Site, is_waiting: bool, count: int | None = None, replicates: int = 1) -> list[Trial]:
+    """Return a plate of new experiments, or all open ones, or the next one; wait for the others if asked to."""
     since, said = time.monotonic(), ""
     while True:
         try:
-            return site.ask()
+            if count is not None:
+                return site.ask(count, replicates=replicates)
+            site.ask()
+            return [trial for trial in site.open_trials if trial.status is Status.PENDING]
         except (Waiting, Unreachable) as reason:
             if not is_waiting:
                 raise
@@ -300,28 +319,20 @@ def _local(at: float) -> str:
     return datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d %H:%M %Z")
 
 
-def _sheet(site: Site, trial: Trial, format: Format) -> str:
-    space = site.space
-    if format == Format.CSV:
-        return worksheet.write([trial], space)
-    if format == Format.JSON:
-        turn = None if trial.turn is None else trial.turn.number
-        plain = {"trial": trial.number, "turn": turn, "design": trial.design(space)}
-        return json.dumps(plain | {"explanation": trial.explain(site.study.sites)}, indent=2, ensure_ascii=False)
-    rows: list[Row] = [
-        {"parameter": name, "value": value, "unit": space.parameters[name].unit}
-        for name, value in trial.design(space).items()
-    ]
-    return f"Trial {trial.number}\n{write(rows, Format.TABLE)}"
-
-
 def _trial(site: Site, number: int | None) -> Trial:
     if number is not None:
         return site.trial(number)
     pending = [trial for trial in site.trials if trial.status is Status.PENDING]
     if not pending:
         raise CbocError("no experiment waits for a result; cboc ask gives one, --trial names an earlier one.")
-    return pending[-1]
+    if len(pending) > 1:
+        open = f"{pending[0].number} to {pending[-1].number}" if len(pending) > 5 else _numbers(pending)
+        raise CbocError(f"{len(pending)} experiments are open, trials {open}; say which one with --trial.")
+    return pending[0]
+
+
+def _numbers(trials: list[Trial]) -> str:
+    return ", ".join(str(trial.number) for trial in trials)
 
 
 def _number(text: str) -> float:
@@ -375,11 +386,14 @@ def _standing(site: Site) -> Iterator[tuple[str, Any]]:
     if site.is_finished:
         yield "to be run", "nothing: the study is over for this site"
         return
-    yield "to be run", f"trial {pending[-1].number}" if pending else "nothing yet; cboc ask"
+    yield "to be run", f"{'trial' if len(pending) == 1 else 'trials'} {_numbers(pending)}" if pending else NOTHING
     try:
         standing = site.network.standing()
     except CbocError as error:
         yield "coordinator", str(error)
+        return
+    if not study.pace.waits:
+        yield "proposals of all sites", standing.round
         return
     yield "open round", standing.round
     yield "it waits for", ", ".join(standing.missing) or "nobody"

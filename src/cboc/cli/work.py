@@ -35,7 +35,7 @@ def work(
     experiment = read_experiment(study, site)
     try:
         for _ in count() if most is None else range(most):
-            trial, began = asked(site, is_waiting=True), monotonic()
+            trial, began = asked(site, is_waiting=True)[0], monotonic()
             trial = run_trial(site, trial, experiment)
             notes.print(_line(site, trial, monotonic() - began))
     except Finished as finished:

@@ -129,7 +129,7 @@ def inquire(job: Inquiry) -> tuple[dict[str, Any], float]:
 
 def _run(job: Inquiry, case: Case) -> Course:
     rule, ratio = RULES[job.method]
-    study = Study(case.space, case.names, case.horizon, rule=rule, shares_best=False)
+    study = Study(case.space, case.names, case.horizon, rule=rule, shares_best=False, pace="rounds")
     ledger = Ledger(study)
     eye = Watched(case.strategy)
     sites = [

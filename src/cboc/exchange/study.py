@@ -37,11 +37,13 @@ def check_names(space: Space) -> None:
 class Study:
     """The agreement of several sites: one space, one rule, one horizon.
 
-    `horizon` is the number of rounds T; a site with its own budget uses that instead. `rule` and `graph` are names or
-    values: a rule is any function of a `Snapshot`, a graph any list of pairs of site names. With `shares_best` the
-    sites tell each other their best design so far, never how good it is: the default, unless everybody works alone.
-    `deadline` is in seconds from the first proposal of a round: when it has passed and `quorum` sites are in, the round
-    closes without the rest. `objectives` are the names of what is measured, one for now; which way is better, and every
+    `horizon` is the number of experiments T of each site after its initial ones; a site with its own budget uses
+    that instead. `pace` is "free" (every turn is answered at once, from everybody's latest) or "rounds" (everybody
+    waits for the slowest: the paper). `rule` and `graph` are names or values: a rule is any function of a
+    `Snapshot`, a graph any list of pairs of site names. With `shares_best` the sites tell each other their best
+    design so far, never how good it is: the default, unless everybody works alone. In rounds, `deadline` is in
+    seconds from the first proposal of a round: when it has passed and `quorum` sites are in, the round closes
+    without the rest. `objectives` are the names of what is measured, one for now; which way is better, and every
     number, stays with the sites.
     """
 
@@ -55,7 +57,7 @@ class Study:
     quorum: int = 1
     name: str = "study"
     deadline: float | None = None
-    pace: Any = "rounds"  # a name or a Pace; converted to a Pace
+    pace: Any = "free"  # a name or a Pace; converted to a Pace
     objectives: tuple[str, ...] = ("y",)
 
     def __post_init__(self) -> None:
@@ -233,7 +235,7 @@ class Study:
     @classmethod
     def from_agreement(cls, agreement: Mapping[str, Any]) -> Study:
         """The study of an agreement; a user's own function as a rule cannot be restored."""
-        return cls(**{**agreement, "space": Space.from_dict(agreement["space"])})
+        return cls(**{"pace": "rounds", **agreement, "space": Space.from_dict(agreement["space"])})  # 0.1.0: no pace
 
     @property
     def canonical(self) -> str:

@@ -2,7 +2,6 @@
 
 simulation.py   Algorithm 1: every site's experiments, until all budgets are spent
 calendar.py     when experiments end, and who asks then
-durations.py    how long experiments take
 history.py      what happened, a row for every trial
 metrics.py      how well a search went: Gap, area, lead
 run.py          the directory of a run

@@ -10,7 +10,7 @@ import heapq
 from collections.abc import Callable
 
 from cboc.exchange.network import Waiting
-from cboc.runs.durations import Durations
+from cboc.experiment.durations import Durations
 from cboc.site.site import Finished, Site
 from cboc.site.trial import Status, Trial
 

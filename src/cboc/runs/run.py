@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -172,6 +172,8 @@ def record_of(file: StudyFile) -> dict[str, Any]:
         "stop_below": file.stop_below,
         "surrogate": file.surrogate,
         "utility": file.utility,
+        "durations": {site: asdict(duration) for site, duration in file.durations.items()},
+        "plate": file.plate,
     }
 
 

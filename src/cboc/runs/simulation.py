@@ -14,9 +14,9 @@ from cboc.exchange.identity import identify
 from cboc.exchange.ledger import Ledger
 from cboc.exchange.network import Waiting
 from cboc.exchange.study import Study
+from cboc.experiment.durations import Duration, Durations
 from cboc.experiment.experiment import Experiment, ExperimentFailed
 from cboc.runs.calendar import Calendar
-from cboc.runs.durations import Duration, Durations
 from cboc.runs.history import History, in_order
 from cboc.site.batch import think
 from cboc.site.policy import Policy, whole

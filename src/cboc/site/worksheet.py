@@ -1,10 +1,11 @@
 """The worksheet: a CSV of designs to run; a person fills in the outcomes, and `cboc tell` reads it.
 
-trial,temperature,solvent,y,sem,status
-7,62.5,water,,,
+trial,temperature,solvent,y,sem,status,cost
+7,62.5,water,,,,
 
-y is the outcome and sem its standard error, if known. A line without an outcome has not been run yet, unless its status
-says failed or abandoned. If a design was changed by hand, the changed one was run.
+y is the outcome and sem its standard error, if known; cost is what the experiment cost, if you keep that. A line
+without an outcome has not been run yet, unless its status says failed or abandoned. If a design was changed by hand,
+the changed one was run. A sheet for a plate has a column more, with the names of its wells.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from cboc.site.site import Site
 from cboc.site.trial import Status, Trial
 from cboc.space.space import Space
 
-OUTCOME = ("y", "sem", "status")
+OUTCOME = ("y", "sem", "status", "cost")
+WELL = "well"
 MOST_DIGITS = 9  # of a trial's number
 SAME = 1e-6  # of a parameter's range: a spreadsheet may round this much
 
@@ -41,21 +43,23 @@ class Entry:
     design: dict[str, Any]  # as written
     measured: Measurement | None  # None: it failed, or was abandoned
     status: Status
+    cost: float | None = None
 
 
-def write(trials: Sequence[Trial], space: Space) -> str:
-    """The sheet for these trials, with nothing filled in."""
+def write(trials: Sequence[Trial], space: Space, wells: Sequence[str] | None = None) -> str:
+    """The sheet for these trials, with nothing filled in; `wells` names their places on a plate."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["trial", *space.names, *OUTCOME])
-    for trial in trials:
-        writer.writerow([trial.number, *trial.design(space).values(), *("" for _ in OUTCOME)])
+    writer.writerow(["trial", *(() if wells is None else (WELL,)), *space.names, *OUTCOME])
+    for place, trial in enumerate(trials):
+        well = () if wells is None else (wells[place],)
+        writer.writerow([trial.number, *well, *trial.design(space).values(), *("" for _ in OUTCOME)])
     return file.getvalue()
 
 
 def read(path: str | PathLike[str], space: Space) -> list[Entry]:
     """Read the filled-in lines; raises if two lines for one trial differ."""
-    lines = read_texts(path, ("trial", *space.names, "y"), OUTCOME[1:])
+    lines = read_texts(path, ("trial", *space.names, "y"), (*OUTCOME[1:], WELL))
     found: dict[int, Entry] = {}
     for place, texts in lines:
         if texts["y"] or texts.get("status"):
@@ -74,7 +78,7 @@ def _entry(place: str, texts: dict[str, str], space: Space) -> Entry:
             raise CbocError(f"expected the number of a trial, but found '{texts['trial'][:20]}'.")
     with at(f"{place}, column status"):
         status = _status(texts)
-    values: dict[str, float | None] = {"y": None, "sem": None}
+    values: dict[str, float | None] = {"y": None, "sem": None, "cost": None}
     for name in values:
         with at(f"{place}, column {name}"):
             values[name] = read_number(texts[name]) if texts.get(name) else None
@@ -82,7 +86,7 @@ def _entry(place: str, texts: dict[str, str], space: Space) -> Entry:
     x = tuple(place_design(design, space, place).tolist())
     with at(f"{place}, column sem"):
         measured = None if values["y"] is None else Measurement(values["y"], values["sem"])
-    return Entry(place, int(texts["trial"]), x, design, measured, status)
+    return Entry(place, int(texts["trial"]), x, design, measured, status, values["cost"])
 
 
 def _status(texts: dict[str, str]) -> Status:
@@ -116,8 +120,8 @@ def enter(site: Site, entry: Entry) -> Trial:
         is_as_asked = bool(np.all(np.abs(np.array(entry.x) - trial.x) <= SAME))
         ran = None if is_as_asked else entry.design
         if entry.measured is None:
-            return site.fail(trial, ran=ran)
-        return site.tell(trial, entry.measured, ran=ran)
+            return site.fail(trial, ran=ran, cost=entry.cost)
+        return site.tell(trial, entry.measured, ran=ran, cost=entry.cost)
 
 
 def is_told(path: str | PathLike[str], site: Site) -> bool:

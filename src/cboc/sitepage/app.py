@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import Annotated, Any
@@ -19,15 +20,17 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from jinja2 import Environment
 
 from cboc.errors import CbocError
+from cboc.site import worksheet
 from cboc.site.site import Site
 from cboc.site.trial import Trial
 from cboc.sitepage import history, outbox
 from cboc.sitepage.access import Access
 from cboc.sitepage.form import RAN, Fields, Mistyped, read_entry
-from cboc.sitepage.session import Session, Stage
+from cboc.sitepage.session import Session, Stage, to_run
 from cboc.web.layout import add_layout, templates
 
 Show = Callable[..., Response]
+MOST_WELLS = 384  # experiments that can be asked for at once
 LONGEST_NUMBER = 9  # digits of a trial's number
 
 
@@ -64,8 +67,14 @@ def _views(session: Session, show: Show) -> APIRouter:
     router = APIRouter()
 
     @router.get("/")
-    def page() -> Response:
-        return show("page.html", **_seen(session, session.open()))
+    def page(trial: int | None = None) -> Response:
+        return show("page.html", **_seen(session, session.open(), chosen=trial))
+
+    @router.get("/sheet.csv")
+    def sheet() -> Response:
+        site = session.open()
+        headers = {"Content-Disposition": 'attachment; filename="sheet.csv"'}
+        return Response(worksheet.write(to_run(site), site.space), media_type="text/csv", headers=headers)
 
     @router.get("/advice")
     def advice() -> Response:
@@ -103,6 +112,14 @@ def _forms(session: Session, show: Show) -> APIRouter:
         session.ask(at_once="at_once" in fields)
         return RedirectResponse("/", 303)
 
+    @router.post("/plate")
+    def plate(fields: Form) -> Response:
+        try:
+            session.ask_for_more(_count(fields))
+        except CbocError as error:
+            return show("page.html", 409, **_seen(session, session.open(), str(error)))
+        return RedirectResponse("/", 303)
+
     @router.post("/alone")
     def alone(fields: Form) -> Response:
         session.go_on_alone(_number(fields))
@@ -134,9 +151,25 @@ def _number(fields: Fields) -> int:
     return int(text)
 
 
-def _seen(session: Session, site: Site, error: str = "", typed: Fields | None = None) -> dict[str, Any]:
-    """The values that the page shows. Typed text appears in the form of its own trial and in no other."""
-    news, trial, typed = session.news(site), next(iter(site.open_trials), None), typed or {}
+def _count(fields: Fields) -> int:
+    text = fields.get("count", "").strip()
+    if not text.isdecimal() or not 1 <= int(text[:LONGEST_NUMBER]) <= MOST_WELLS:
+        raise CbocError(f"a plate has 1 to {MOST_WELLS} experiments; got {text[:20]!r}.")
+    return int(text)
+
+
+def _seen(
+    session: Session, site: Site, error: str = "", typed: Fields | None = None, chosen: int | None = None
+) -> dict[str, Any]:
+    """The values that the page shows. Typed text appears in the form of its own trial and in no other.
+
+    Of several trials to run, the form is for the one that was `chosen`, or was typed, or is the oldest.
+    """
+    news, running, typed = session.news(site), to_run(site), typed or {}
+    wanted = (str(chosen), typed.get("trial"))
+    trial = next((t for t in running if str(t.number) in wanted), next(iter(running or site.open_trials), None))
+    if news.stage == Stage.RUN and trial is not None:
+        news = replace(news, number=trial.number)
     is_here = typed.get("trial") == str(news.number) and news.stage == Stage.RUN
     return {
         "site": site,
@@ -144,6 +177,7 @@ def _seen(session: Session, site: Site, error: str = "", typed: Fields | None = 
         "space": site.space,
         "news": news,
         "trial": trial,
+        "running": running,
         "error": error,
         "is_here": is_here,  # the error belongs to the form that is shown
         "typed": typed if is_here else {},

@@ -71,8 +71,8 @@ class Session:
 
     def news(self, site: Site) -> News:
         """Return where the site stands, as far as that is known without asking."""
-        number, trial = _upcoming(site), next(iter(site.open_trials), None)
-        if trial is not None and trial.status is Status.PENDING:
+        number = _upcoming(site)
+        if to_run(site):
             return News(number, Stage.RUN)
         known = self._news
         if known is not None and known.number == number and site.is_finished == (known.stage == Stage.FINISHED):
@@ -89,6 +89,11 @@ class Session:
         with self._lock:
             if at_once or self._clock() >= self._due:
                 self._ask(self.open())
+
+    def ask_for_more(self, count: int) -> None:
+        """Ask for a plate of new experiments, whatever is open; raises a sentence if there is nothing to run yet."""
+        with self._lock:
+            self.open().ask(count)
 
     def go_on_alone(self, number: int) -> None:
         """Run the site's own proposal for this trial, if there is still no answer."""
@@ -140,4 +145,10 @@ class Session:
 
 
 def _upcoming(site: Site) -> int:
-    return site.open_trials[0].number if site.open_trials else len(site.trials)
+    open_trials = to_run(site) or site.open_trials
+    return open_trials[0].number if open_trials else len(site.trials)
+
+
+def to_run(site: Site) -> list[Trial]:
+    """The trials that have a design to run and no result, the oldest first."""
+    return [trial for trial in site.open_trials if trial.status is Status.PENDING]

@@ -13,7 +13,9 @@ from typing import Any
 from cboc.consensus.rules import RULES
 from cboc.data.dataset import Dataset, Direction
 from cboc.errors import CbocError, at, did_you_mean
+from cboc.exchange.pace import PACES
 from cboc.exchange.study import Study
+from cboc.experiment.durations import LogNormal
 from cboc.experiment.experiment import Experiment
 from cboc.problems.problem import Problem
 from cboc.site.policy import Policy
@@ -29,9 +31,11 @@ from cboc.studyfile.section import (
     DURATION,
     FLAG,
     NUMBER,
+    SOME,
     TABLE,
     TEXT,
     TEXTS,
+    TIME,
     WEIGHT,
     WHOLE,
     Kind,
@@ -42,14 +46,23 @@ from cboc.studyfile.sources import Executable, Formula, Script, Source
 
 STUDY_KEYS = (
     "name", "horizon", "rule", "graph", "gate", "shares_best", "guide", "initial", "seed", "quorum", "stop_below",
-    "surrogate", "utility", "constraints", "deadline",
+    "surrogate", "utility", "constraints", "deadline", "pace", "plate",
 )  # fmt: skip
 SITE_KEYS = (
     "name", "direction", "budget", "problem", "scale", "offset", "shift", "noise", "experiment", "program", "data",
-    "outcome",
+    "outcome", "duration",
 )  # fmt: skip
 LONG = "7 d"  # a site that never returns does not hold up the others for ever
-OWN_KEYS = ("gate", "guide", "initial", "seed", "stop_below", "surrogate", "utility")  # of [study], in a simulation
+OWN_KEYS = (
+    "gate",
+    "guide",
+    "initial",
+    "seed",
+    "stop_below",
+    "surrogate",
+    "utility",
+    "plate",
+)  # of [study], in a simulation
 TABLES = Kind("a list of tables", lambda value: isinstance(value, list) and all(isinstance(row, dict) for row in value))
 
 
@@ -69,6 +82,8 @@ class StudyFile:
     stop_below: float = 0.0
     surrogate: str = "default"
     utility: str | None = None  # None: the surrogate's own, LogEI or, for the paper's, EI
+    durations: Mapping[str, LogNormal] = field(default_factory=dict)  # of simulated experiments, by site
+    plate: int = 1  # experiments that a site asks for at a time
 
     @cached_property
     def experiments(self) -> dict[str, Experiment]:
@@ -116,6 +131,8 @@ class StudyFile:
             "direction": self.directions,
             "policy": self.policy,
             "data": self.data,
+            "durations": dict(self.durations) or None,
+            "plate": self.plate,
         }
 
 
@@ -146,6 +163,8 @@ def read(path: str | Path) -> StudyFile:
         stop_below=settings.get("stop_below", AMOUNT, 0.0),
         surrogate=settings.choose("surrogate", SURROGATES, "default"),
         utility=settings.choose("utility", UTILITIES) if "utility" in settings.values else None,
+        durations=_durations(sites),
+        plate=settings.get("plate", SOME, 1),
     )
     _ = file.problems  # do they fit the space?
     return file
@@ -280,7 +299,24 @@ def _space(top: Section, settings: Section, sources: Mapping[str, Source]) -> Sp
         return Space(parameters, constraints)
 
 
+def _durations(sites: Mapping[str, Section]) -> dict[str, LogNormal]:
+    """How long simulated experiments take: a number, or {median = 3, spread = 0.2}; of all sites or of none."""
+    times = {site: section.get("duration", TIME) for site, section in sites.items() if "duration" in section.values}
+    given = {site: time if isinstance(time, dict) else {"median": time} for site, time in times.items()}
+    for site, section in sites.items():
+        if given and site not in given:
+            raise CbocError(f"{section.place}: other sites have a duration, and this one has none; add one.")
+    return {site: _duration(Section(f"{sites[site].place}, duration", time)) for site, time in given.items()}
+
+
+def _duration(section: Section) -> LogNormal:
+    section.check_keys(("median", "spread"))
+    with at(section.place):
+        return LogNormal(section.need("median", NUMBER), section.get("spread", NUMBER, 0.0))
+
+
 def _study(settings: Section, space: Space, sites: Mapping[str, Section]) -> Study:
+    pace = settings.choose("pace", PACES, Study.pace)
     budgets = {site: section.get("budget", WHOLE) for site, section in sites.items()}
     terms = {
         "horizon": settings.need("horizon", WHOLE),
@@ -289,7 +325,8 @@ def _study(settings: Section, space: Space, sites: Mapping[str, Section]) -> Stu
         "budgets": {site: budget for site, budget in budgets.items() if budget is not None},
         "shares_best": settings.get("shares_best", FLAG, Study.shares_best),
         "quorum": settings.get("quorum", WHOLE, 1),
-        "deadline": seconds(settings.get("deadline", DURATION, LONG)),
+        "deadline": seconds(settings.get("deadline", DURATION, LONG if PACES[pace].waits else "none")),
+        "pace": pace,
         "name": settings.get("name", TEXT, "study"),
     }
     with at(settings.place):

@@ -54,8 +54,13 @@ FLAG = Kind("true or false", lambda value: isinstance(value, bool))
 TEXT = Kind("a string in quotes", _is_text)
 TEXTS = Kind("a list of strings in quotes", lambda value: isinstance(value, list) and all(map(_is_text, value)))
 WHOLE = Kind("a whole number", _is_whole)
+SOME = Kind("a whole number from 1", lambda value: _is_whole(value) and value >= 1)
 COUNT = Kind("a whole number from 0", lambda value: _is_whole(value) and value >= 0)
 NUMBER = Kind("a number", _is_number)
+TIME = Kind(
+    "a time such as 2.5, or {median = 2.5, spread = 0.2}",
+    lambda value: isinstance(value, dict) or (_is_number(value) and value > 0),
+)
 WEIGHT = Kind("a number from 0 to 1,000,000", lambda value: _is_number(value) and 0 <= value <= 1e6)
 AMOUNT = Kind("a number from 0", lambda value: _is_number(value) and value >= 0)
 DURATION = Kind('a time such as "36 h" or "7 d", at most 3650 d, or "none"', _is_duration)

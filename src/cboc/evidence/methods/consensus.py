@@ -52,7 +52,9 @@ def study_of(case: Case, rule: str, *, shares_best: bool = False) -> Study:
     """The study in which the sites of a case take part."""
     here = attendance(case)
     budgets = {} if here.all() else dict(zip(case.names, here.sum(axis=1).tolist(), strict=True))
-    return Study(case.space, case.names, case.horizon, rule=rule, budgets=budgets, shares_best=shares_best)
+    return Study(
+        case.space, case.names, case.horizon, rule=rule, budgets=budgets, shares_best=shares_best, pace="rounds"
+    )
 
 
 def attendance(case: Case) -> Mask:

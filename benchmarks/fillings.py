@@ -1,0 +1,73 @@
+"""Ways to fill a plate that were tried beside believers: exploring, and taking turns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.strategy.bayesian import Bayesian
+from cboc.strategy.opinion import ByUtility, Generator, Opinion
+from cboc.strategy.situation import Situation
+from cboc.surrogate.gp import GP
+from cboc.utility.gp_based import Surrogated
+
+BETA = 4.0  # of the confidence bounds
+STEEP = 20.0  # how sharply designs outside the region are punished, in units of log σ per standardised outcome
+
+
+@dataclass(frozen=True)
+class InRegion(Surrogated):
+    """log σ(x) where the optimum may still be: UCB-PE (Contal et al. 2013), with a soft edge.
+
+    The region is UCB(x) >= max LCB, by the surrogate without the wells that are under way.
+    """
+
+    gp: GP
+    before: GP
+    floor: float
+
+    is_log = True
+
+    def __call__(self, X: Array) -> Array:
+        mean, sd = self.before.moments(X)
+        short = np.minimum(mean + np.sqrt(BETA) * sd - self.floor, 0.0)
+        return np.log(self.gp.moments(X)[1]) + STEEP * short
+
+    def with_gradient(self, X: Array) -> tuple[Array, Array]:
+        mean, sd, d_mean, d_sd = self.before.moments_with_gradient(X)
+        short = mean + np.sqrt(BETA) * sd - self.floor
+        _, now, _, d_now = self.gp.moments_with_gradient(X)
+        slope = np.where(short < 0.0, STEEP, 0.0)[:, None] * (d_mean + np.sqrt(BETA) * d_sd)
+        return np.log(now) + STEEP * np.minimum(short, 0.0), d_now / now[:, None] + slope
+
+    def log_worth(self, X: Array) -> Array:
+        return self(X)
+
+
+@dataclass(frozen=True)
+class Exploring(Bayesian):
+    """The first well by LogEI, the others where the optimum may be and least is known."""
+
+    def __call__(self, situation: Situation, rng: Generator) -> Opinion:
+        if not len(situation.pending) or not situation.has_data:
+            return super().__call__(situation, rng)
+        return self._explore(situation, rng)
+
+    def _explore(self, situation: Situation, rng: Generator) -> Opinion:
+        gp = self.surrogate(situation)
+        before = self.surrogate(Situation(situation.dataset, situation.space, memory=situation.memory))
+        mean, sd = before.moments(before.X)
+        floor = float((mean - np.sqrt(BETA) * sd).max())
+        return ByUtility(InRegion(gp, before, floor), situation, rng, tuple(gp.theta.tolist()))
+
+
+@dataclass(frozen=True)
+class Alternating(Exploring):
+    """Every second well explores."""
+
+    def __call__(self, situation: Situation, rng: Generator) -> Opinion:
+        if len(situation.pending) % 2 == 0:
+            return Bayesian.__call__(self, situation, rng)
+        return self._explore(situation, rng)
