@@ -279,14 +279,23 @@ def test_only_one_process_writes_a_journal(here, monkeypatch):
 
 def test_advice_is_a_row_and_a_sentence_for_every_site(finished):
     directory, _ = finished
-    printed = call("advise", directory).stdout
-    assert len([line for line in printed.splitlines() if line.startswith(("a: ", "b: "))]) == 2
+    table, *paragraphs = call("advise", directory).stdout.split("\n\n")
+    assert table.count("\n") == 2 and [each[:3] for each in paragraphs] == ["a: ", "b: "]
+    assert max(len(line) for each in paragraphs for line in each.splitlines()) <= 80  # a terminal's width
     (row,) = json.loads(call("advise", directory, "--site", "b", "--format", "json").stdout)
     rounds = [trial for trial in Run(directory).history("together", 0).of("b") if trial.turn is not None]
-    assert row["site"] == "b" and row["shared"] + row["own"] == len(rounds) and f"b: {row['advice']}" in printed
+    assert (
+        row["site"] == "b"
+        and row["shared"] + row["own"] == len(rounds)
+        and f"b: {row['advice']}" == " ".join(paragraphs[1].split())
+    )
     best = [Run(directory).history(how, 0).best_so_far("b") for how in ("together", "alone")]
     assert row["mean gain"] == pytest.approx((best[1] - best[0])[1:].mean())  # both were run, and need no model
-    assert f"n the run alone beside it, your best was about {abs(row['mean gain']):.2g} " in row["advice"]
+    better = "better" if row["mean gain"] > 0 else "worse"
+    assert (
+        f"Compared with the run alone: {better} on average over the rounds ({abs(row['mean gain']):.2g})"
+        in row["advice"]
+    )
     assert "This is the repetition with seed 0; there are 2" in call("advise", directory).stderr
     assert "has the seeds 0, 1; got 99" in sentence(call("advise", directory, "--seed", "99"))
     assert "is not a site of study" in sentence(call("advise", directory, "--site", "c"))

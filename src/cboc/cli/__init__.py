@@ -7,6 +7,7 @@ advise.py       advice on every site of a run
 pictures.py     pictures of a run
 report/         a run, or the case study, as one HTML page
 lab.py          the commands of a site
+site_option.py  the site's own file, as an option and in hints
 work.py         a site whose experiments run by themselves
 audit.py        everything that ever left a site
 doctor.py       check that a site has everything it needs

@@ -24,9 +24,10 @@ from cboc.cli.export import best_rows, trial_rows
 from cboc.cli.notes import notes
 from cboc.cli.progress_bar import bar
 from cboc.cli.report import report
-from cboc.cli.show import Format, write
+from cboc.cli.show import Format, wrapped, write
 from cboc.cli.simulate import ENOUGH, again, forget_pages, meaning, seeds_of
 from cboc.cli.simulate import simulate as simulate_file
+from cboc.cli.site_option import FILE, VARIABLE, usual_file
 from cboc.cli.work import work
 from cboc.errors import CbocError
 from cboc.evidence import demo as demonstration
@@ -86,19 +87,26 @@ app.add_typer(evidence.app, name="evidence")
 
 RunDirectory = Annotated[Path, typer.Argument(metavar="RUN", help="The directory that `cboc simulate` wrote.")]
 RunOrFile = Annotated[
-    Path, typer.Argument(metavar="[RUN|FILE]", envvar="CBOC_SITE", help="A run's directory, or a site's own file.")
+    Path, typer.Argument(metavar="[RUN|FILE]", envvar=VARIABLE, help="A run's directory, or a site's own file.")
+]
+FileOption = Annotated[
+    Path | None, typer.Option("--file", "-f", metavar="FILE", help="A site's own file.", show_default=False)
 ]
 RowFormat = Annotated[Format, typer.Option(help="How to print the rows.")]
 
 
-def _is_site(where: Path) -> bool:
-    """Is this a site's file? Without a name, the default site file is meant."""
-    if where == lab.FILE and not where.exists():
+def _site_file(where: Path, file: Path | None) -> Path | None:
+    """The site's file that is meant, by --file, by position or by default; None if it is a run's directory."""
+    if file is not None:
+        if where != usual_file():
+            raise CbocError(f"give one place, {where} or --file {file}, not both.")
+        return file
+    if where == FILE and not where.exists():
         raise CbocError(
             f"there is no site file {where} here; cboc join makes one. Or name another, or the directory of a run, "
             "such as runs/first-study."
         )
-    return where.is_file() or where == lab.FILE
+    return where if where.is_file() or where == FILE else None
 
 
 def _version(is_wanted: bool) -> None:
@@ -181,7 +189,8 @@ def simulate(
 
 @app.command()
 def best(
-    where: RunOrFile = lab.FILE,
+    where: RunOrFile = FILE,
+    file: FileOption = None,
     format: RowFormat = Format.TABLE,
 ) -> None:
     """Show the best design of a site, or of every site of a run.
@@ -191,13 +200,15 @@ def best(
 
     Examples: `cboc best` at a site, `cboc best runs/first-study` after a simulation
     """
-    rows = [lab.best_row(where)] if _is_site(where) else best_rows(Run(where))
+    known = _site_file(where, file)
+    rows = best_rows(Run(where)) if known is None else [lab.best_row(known)]
     typer.echo(write(rows, format))
 
 
 @app.command()
 def advise(
-    where: RunOrFile = lab.FILE,
+    where: RunOrFile = FILE,
+    file: FileOption = None,
     site: Annotated[str | None, typer.Option(help="For a run: only this site.", show_default="all")] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="For a run: which repetition.", show_default="the first")
@@ -217,18 +228,19 @@ def advise(
 
     Examples: `cboc advise` at a site, `cboc advise runs/first-study --site lab-b` after a simulation
     """
-    if _is_site(where):
-        if site is not None or seed is not None:
-            raise CbocError(f"{where} is one site with one history; --site and --seed are for the directory of a run.")
-        advices = [advise_site(lab.site_of(where))]
-    else:
+    known = _site_file(where, file)
+    if known is None:
         advices = advice_of(Run(where), site, seed)
+    elif site is not None or seed is not None:
+        raise CbocError(f"{known} is one site with one history; --site and --seed are for the directory of a run.")
+    else:
+        advices = [advise_site(lab.site_of(known))]
     if format != Format.TABLE:
         typer.echo(write([{**advice_row(advice), "advice": in_words(advice)} for advice in advices], format))
         return
     typer.echo(write([advice_row(advice) for advice in advices], format))
     for advice in advices:
-        typer.echo(f"{advice.site}: {in_words(advice)}")
+        typer.echo(f"\n{wrapped(f'{advice.site}: {in_words(advice)}')}")
 
 
 @app.command()

@@ -17,6 +17,7 @@ import typer
 
 from cboc.cli.notes import notes
 from cboc.cli.show import Format, Row, many, write
+from cboc.cli.site_option import FILE, SiteOption, hint
 from cboc.data.dataset import Direction
 from cboc.data.numbers import read_number
 from cboc.data.objective import Measurement
@@ -30,14 +31,10 @@ from cboc.site.trial import Status, Trial
 from cboc.storage.sitefile import SiteFile
 from cboc.studyfile import read_terms
 
-FILE = Path("site.db")
 WAITING, FINISHED = 3, 4  # exit codes of ask
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.1, 300.0  # seconds between two questions while waiting
 QUICK, LONG = 5.0, 30.0  # seconds of patience with the coordinator
 
-SiteOption = Annotated[
-    Path, typer.Option("--file", "-f", envvar="CBOC_SITE", metavar="FILE", help="The site's own file.")
-]
 RowFormat = Annotated[Format, typer.Option(help="How to print it.")]
 TrialNumber = Annotated[int | None, typer.Option("--trial", min=0, help="Which trial.", show_default="the one to run")]
 
@@ -84,7 +81,8 @@ def join(
     )
     typer.echo(write(_parameters(site), Format.TABLE))
     others = ", ".join(name for name in site.study.sites if name != site.name)
-    notes.print(f"Joined '{site.study.name}' as '{site.name}', with {others or 'nobody else'}. Next: cboc ask.")
+    start = f"Joined '{site.study.name}' as '{site.name}', with {others or 'nobody else'}"
+    notes.print(f"{start}. Next: {hint('ask', file)}.")
 
 
 def ask(
@@ -157,11 +155,11 @@ def tell(
             notes.print(f"Nothing was told: no line of {result} has an outcome in column y, or a status.")
     else:
         y = _number(result)
-        known = _trial(site, trial)
+        known = _trial(site, trial, file)
         changed = _changed(site, known, ran or [])
         site.tell(known, Measurement(y, sem), ran=changed, is_correction=again)
         notes.print(f"Trial {known.number}: {y:g}{'' if sem is None else f' ± {sem:g}'}.")
-    _summary(site)
+    _summary(site, file)
 
 
 def fail(
@@ -174,8 +172,8 @@ def fail(
     Example: `cboc fail --reason "the column clogged"`
     """
     site = site_of(file)
-    site.fail(_trial(site, trial), reason)
-    _summary(site)
+    site.fail(_trial(site, trial, file), reason)
+    _summary(site, file)
 
 
 def abandon(trial: TrialNumber = None, file: SiteOption = FILE) -> None:
@@ -184,8 +182,8 @@ def abandon(trial: TrialNumber = None, file: SiteOption = FILE) -> None:
     Example: `cboc abandon`
     """
     site = site_of(file)
-    site.abandon(_trial(site, trial))
-    _summary(site)
+    site.abandon(_trial(site, trial, file))
+    _summary(site, file)
 
 
 def status(file: SiteOption = FILE, format: RowFormat = Format.TABLE) -> None:
@@ -194,7 +192,7 @@ def status(file: SiteOption = FILE, format: RowFormat = Format.TABLE) -> None:
     Example: `cboc status`
     """
     site = site_of(file)
-    rows: list[Row] = [{"what": what, "is": value} for what, value in _standing(site)]
+    rows: list[Row] = [{"what": what, "is": value} for what, value in _standing(site, file)]
     typer.echo(write(rows, format))
 
 
@@ -218,7 +216,7 @@ def best_row(file: Path) -> Row:
     """Return the best result in a site's file."""
     site = site_of(file)
     if not len(site.dataset):
-        raise CbocError(f"{file} holds no result yet; cboc ask gives an experiment.")
+        raise CbocError(f"{file} holds no result yet; {hint('ask', file)} gives an experiment.")
     return {"site": site.name, "y": site.best.y, **site.best_design}
 
 
@@ -226,7 +224,7 @@ def site_of(file: Path, **options: Any) -> Site:
     """Open the site of a file, which joining has made."""
     if "code" not in options:
         site_file(file)
-    needs("client", "httpx2")
+    needs("page", "httpx2")  # as the documentation says; the extra client would be enough for some commands
     from cboc.joining import join
 
     return join(storage=file, **({"patience": QUICK} | options))
@@ -315,12 +313,14 @@ def _sheet(site: Site, trial: Trial, format: Format) -> str:
     return f"Trial {trial.number}\n{write(rows, Format.TABLE)}"
 
 
-def _trial(site: Site, number: int | None) -> Trial:
+def _trial(site: Site, number: int | None, file: Path) -> Trial:
     if number is not None:
         return site.trial(number)
     pending = [trial for trial in site.trials if trial.status is Status.PENDING]
     if not pending:
-        raise CbocError("no experiment waits for a result; cboc ask gives one, --trial names an earlier one.")
+        raise CbocError(
+            f"no experiment waits for a result; {hint('ask', file)} gives one, --trial names an earlier one."
+        )
     return pending[-1]
 
 
@@ -348,13 +348,16 @@ def _changed(site: Site, trial: Trial, ran: list[str]) -> dict[str, Any] | None:
     return design
 
 
-def _summary(site: Site) -> None:
+def _summary(site: Site, file: Path) -> None:
     """After a result, say what is best so far."""
     told = sum(trial.status in (Status.COMPLETE, Status.FAILED) for trial in site.trials)
     found = f"best so far {site.best.y:.6g}" if len(site.dataset) else "no outcome so far"
-    following = "Next: cboc ask."
+    following = f"Next: {hint('ask', file)}."
     if site.is_finished:
-        following = "The study is over for this site: cboc ask tells the others, cboc best shows what was found."
+        following = (
+            f"The study is over for this site: run {hint('ask', file)} once more to tell the coordinator that you are "
+            f"done. {hint('best', file)} shows what was found."
+        )
     notes.print(f"{many(told, 'experiment')}, {found}. {following}")
 
 
@@ -365,7 +368,7 @@ def _parameters(site: Site) -> list[Row]:
     return rows
 
 
-def _standing(site: Site) -> Iterator[tuple[str, Any]]:
+def _standing(site: Site, file: Path) -> Iterator[tuple[str, Any]]:
     study, pending = site.study, [trial for trial in site.trials if trial.status is Status.PENDING]
     yield "study", study.name
     yield "site", f"{site.name}, of {', '.join(study.sites)}"
@@ -375,7 +378,7 @@ def _standing(site: Site) -> Iterator[tuple[str, Any]]:
     if site.is_finished:
         yield "to be run", "nothing: the study is over for this site"
         return
-    yield "to be run", f"trial {pending[-1].number}" if pending else "nothing yet; cboc ask"
+    yield "to be run", f"trial {pending[-1].number}" if pending else f"nothing yet; {hint('ask', file)}"
     try:
         standing = site.network.standing()
     except CbocError as error:
