@@ -58,7 +58,7 @@ def _map(ax: Axes, illustration: Illustration, site: int) -> None:
 
 
 def _round(arrival: int | None) -> str:
-    return "never" if arrival is None else f"round {arrival}"
+    return "never" if arrival is None else f"round {arrival}" if arrival else "at the start"
 
 
 def _near(ax: Axes, illustration: Illustration, site: int) -> None:
@@ -120,4 +120,4 @@ def _legend(fig: Figure) -> None:
     marks.append({"color": INK, "marker": "x", "label": "optimum", "markeredgewidth": 1.8})
     style.legend(fig, [{"linestyle": "none", "markersize": 6, **mark} for mark in marks])
     near = f"near: within {100 * NEAR:g} % of the range of the function, inside the dotted line"
-    fig.supxlabel(f"numbers: rounds (0: an initial design); {near}", fontsize=style.SMALL, color=INK)
+    fig.supxlabel(f"numbers: rounds; {near}", fontsize=style.SMALL, color=INK)
