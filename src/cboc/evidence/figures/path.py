@@ -29,7 +29,7 @@ FRAME = 0.03  # the margin around the box, for marks on its edge
 def path(illustrations: Sequence[Illustration]) -> Figure:
     """A row of maps for each surrogate, a column for each site."""
     first = illustrations[0].case
-    fig, axes = style.figure(0.5 + 4.45 * len(illustrations), len(illustrations), first.sites)
+    fig, axes = style.figure(0.9 + 4.25 * len(illustrations), len(illustrations), first.sites)
     for row, illustration in zip(axes, illustrations, strict=True):
         for site, ax in enumerate(row):
             _map(ax, illustration, site)
