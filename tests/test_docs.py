@@ -1,6 +1,7 @@
 """What the documentation promises is there."""
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -71,3 +72,12 @@ def test_the_python_of_the_readme_runs(tmp_path):
         timeout=120,
     )
     assert result.returncode == 0, result.stderr
+
+
+def test_every_selection_of_tests_that_contributing_shows_finds_some():
+    commands = re.findall(r"python -m (pytest [^#\n]* -k [^#\n]*)", read("CONTRIBUTING.md"))
+    assert commands
+    for command in commands:
+        words = [sys.executable, "-m", *shlex.split(command), "--collect-only"]
+        result = subprocess.run(words, cwd=ROOT, capture_output=True, text=True, timeout=120)
+        assert result.returncode == 0, f"{command}: {result.stdout}"  # pytest ends with 5 if nothing is selected

@@ -28,6 +28,11 @@ from cboc.strategy.collaborative import collaborative
 
 LONGEST_CODE = 200  # characters that a coordinator reads
 KEPT = ("initial", "seed", "stop_below", "goes_on_alone")  # of a policy; a strategy is code: only its identity is kept
+NEEDED = {
+    "url": "the coordinator's address",
+    "code": "the code of an invitation",
+    "direction": "a direction (maximise or minimise)",
+}  # to join
 FINAL = ("initial", "seed")  # the settings that cannot change after the first trial
 
 
@@ -112,8 +117,8 @@ def _kept_policy(file: SiteFile) -> Policy:
 def _introduce(file: SiteFile, **given: Any) -> None:
     """Save the address, the invitation and a new token to disk before anything is sent."""
     about, news = file.about, {name: value for name, value in given.items() if value is not None}
-    if not {"url", "code", "direction"} <= {*about, *news}:
-        raise CbocError(f"{file.path} has joined no study yet; give its address, a code and a direction.")
+    if missing := [words for name, words in NEEDED.items() if name not in {*about, *news}]:
+        raise CbocError(f"{file.path} has joined no study yet; to join one, also give {' and '.join(missing)}.")
     if "url" in news:  # a certificate belongs to its address: an earlier try's is dropped
         news["certificate"] = given["certificate"]
     file.remember(**news)

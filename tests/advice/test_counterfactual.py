@@ -81,13 +81,39 @@ def test_a_failed_experiment_is_a_round_too():
 @pytest.mark.parametrize(
     ("direction", "together", "alone", "gain", "said"),
     [
-        ("maximise", [0.0, 2.0, 4.0], [0.0, 1.0, 2.0], 1.5, "was about 1.5 better than alone"),
-        ("minimise", [3.0, 3.0, 1.0], [3.0, 1.0, 0.5], -1.25, "was about 1.2 worse than alone"),
-        ("maximise", [-np.inf, -np.inf, 1.0], [-np.inf, 1.0, 1.0], 0.0, "was as good as alone"),
+        (
+            "maximise",
+            [0.0, 2.0, 4.0],
+            [0.0, 1.0, 2.0],
+            1.5,
+            "better on average over the rounds (1.5), better at the end (4, alone 2;",
+        ),
+        (
+            "minimise",
+            [3.0, 3.0, 1.0],
+            [3.0, 1.0, 0.5],
+            -1.25,
+            "worse on average over the rounds (1.2), worse at the end (1, alone 0.5;",
+        ),
+        (
+            "minimise",
+            [9.0, 0.0, 1.0],
+            [9.0, 3.0, 0.5],
+            1.25,
+            "better on average over the rounds (1.2), worse at the end (1, alone 0.5;",
+        ),
+        (
+            "maximise",
+            [-np.inf, -np.inf, 1.0],
+            [-np.inf, 1.0, 1.0],
+            0.0,
+            "as good on average over the rounds, as good at the end (1, alone 1;",
+        ),
     ],
 )
 def test_what_is_made_of_the_two_courses(direction, together, alone, gain, said):
     solo = Solo(Direction(direction), np.array(together), np.array(alone))
     assert solo.gain == gain and said in solo.sentence
-    assert f"after the last it is {together[-1]:g} against {alone[-1]:g} alone" in solo.sentence
-    assert f"({'higher' if direction == 'maximise' else 'lower'} is better)" in solo.sentence
+    assert solo.sentence.startswith("By your own model, compared with working alone: ")
+    assert solo.sentence.endswith(f"; {'higher' if direction == 'maximise' else 'lower'} is better).")
+    assert replace(solo, is_played=False).sentence.startswith("Compared with the run alone: ")

@@ -128,7 +128,7 @@ def test_version():
 
 
 def test_init_writes_the_template_and_does_not_overwrite(here):
-    assert call("init").exit_code == 0
+    assert call("init").stderr == "Wrote study.toml; run it with cboc simulate study.toml --seeds 8.\n"
     assert (here / "study.toml").read_text(encoding="utf-8") == template()
     (here / "study.toml").write_text("mine")
     assert sentence(call("init")) == "study.toml exists already; --force overwrites it.\n"
@@ -220,6 +220,53 @@ def test_fresh_forgets_the_journals_and_nothing_else(here):
     assert sorted(path.name for path in directory.iterdir()) == ["notes.txt", "run.json"]
 
 
+def test_fresh_forgets_what_was_written_about_the_old_run_and_nothing_else(here):
+    (here / "study.toml").write_text(STUDY)
+    assert call("simulate", "study.toml", "--out", "run", "--no-alone").exit_code == 0
+    assert call("plot", "run", "--kind", "matrix").exit_code == call("report", "run").exit_code == 0
+    assert (here / "run/report.html").is_file() and (here / "run/plots/matrix.png").is_file()
+    assert call("simulate", "study.toml", "--out", "run", "--no-alone", "--fresh").exit_code == 0
+    assert {path.name for path in (here / "run").iterdir()} == {"run.json", "together-0.jsonl"}
+    (here / "run/plots").mkdir()
+    for name in ("run/plots/matrix.png", "run/plots/mine.png", "run/report.html", "run/report-of-mine.html"):
+        (here / name).write_text("drawn")
+    assert call("simulate", "study.toml", "--out", "run", "--no-alone", "--fresh").exit_code == 0
+    kept = {path.name for path in (here / "run").rglob("*")}
+    assert kept == {"run.json", "together-0.jsonl", "plots", "mine.png", "report-of-mine.html"}
+
+
+def test_resuming_goes_on_with_the_seeds_of_the_run(finished, copy):
+    """All that it was begun with, also those that had no journal yet when it was interrupted."""
+    directory, rows = finished
+    for path in copy.glob("*-1.jsonl"):
+        path.unlink()
+    resume = ("simulate", directory.parent / "study.toml", "--out", copy, "--resume", "--format", "json")
+    result = call(*resume)
+    assert json.loads(result.stdout) == rows and Run(copy).seeds("alone") == [0, 1]
+    assert result.stderr.startswith(f"Going on with seeds 0 to 1 of {copy}; --seeds gives another number.\n")
+    record = json.loads((copy / "run.json").read_text())
+    del record["seeds"]  # as written by an earlier version: what has begun counts
+    (copy / "run.json").write_text(json.dumps(record))
+    assert json.loads(call(*resume).stdout) == rows
+    assert "Going on" not in call(*resume, "--seeds", 2).stderr
+
+
+def test_a_line_under_the_table_says_what_it_shows(finished, here):
+    directory, _ = finished
+    several = call("simulate", directory.parent / "study.toml", "--out", directory, "--resume").stdout.splitlines()
+    assert several[0].startswith("site") and len(several) == 1 + 2 + 1
+    assert several[-1].startswith("Means over 2 seeds; of rounds, medians.")
+    assert several[-1].endswith("±: its standard error; -: not reached.")
+    (here / "study.toml").write_text(STUDY)
+    result = call("simulate", "study.toml", "--out", "run")
+    *_, meaning, warning = result.stdout.splitlines()
+    assert meaning == "gain: positive if better together; -: not reached." and "±" not in result.stdout
+    assert warning == "One seed says little; --resume --seeds 8 adds more."
+    assert "cboc report, best, export or plot run." in result.stderr
+    lonely = call("simulate", "study.toml", "--out", "lonely", "--no-alone").stdout.splitlines()
+    assert lonely[-1] == warning and lonely[-2].startswith("b ")
+
+
 def test_only_one_process_writes_a_journal(here, monkeypatch):
     monkeypatch.setattr("cboc.storage.lock.PATIENCE", 0.1)
     with (
@@ -232,14 +279,23 @@ def test_only_one_process_writes_a_journal(here, monkeypatch):
 
 def test_advice_is_a_row_and_a_sentence_for_every_site(finished):
     directory, _ = finished
-    printed = call("advise", directory).stdout
-    assert len([line for line in printed.splitlines() if line.startswith(("a: ", "b: "))]) == 2
+    table, *paragraphs = call("advise", directory).stdout.split("\n\n")
+    assert table.count("\n") == 2 and [each[:3] for each in paragraphs] == ["a: ", "b: "]
+    assert max(len(line) for each in paragraphs for line in each.splitlines()) <= 80  # a terminal's width
     (row,) = json.loads(call("advise", directory, "--site", "b", "--format", "json").stdout)
     rounds = [trial for trial in Run(directory).history("together", 0).of("b") if trial.turn is not None]
-    assert row["site"] == "b" and row["shared"] + row["own"] == len(rounds) and f"b: {row['advice']}" in printed
+    assert (
+        row["site"] == "b"
+        and row["shared"] + row["own"] == len(rounds)
+        and f"b: {row['advice']}" == " ".join(paragraphs[1].split())
+    )
     best = [Run(directory).history(how, 0).best_so_far("b") for how in ("together", "alone")]
     assert row["mean gain"] == pytest.approx((best[1] - best[0])[1:].mean())  # both were run, and need no model
-    assert f"n the run alone beside it, your best was about {abs(row['mean gain']):.2g} " in row["advice"]
+    better = "better" if row["mean gain"] > 0 else "worse"
+    assert (
+        f"Compared with the run alone: {better} on average over the rounds ({abs(row['mean gain']):.2g})"
+        in row["advice"]
+    )
     assert "This is the repetition with seed 0; there are 2" in call("advise", directory).stderr
     assert "has the seeds 0, 1; got 99" in sentence(call("advise", directory, "--seed", "99"))
     assert "is not a site of study" in sentence(call("advise", directory, "--site", "c"))

@@ -1,7 +1,11 @@
 """What a site's commands promise to somebody at a bench, with a real coordinator on a real socket."""
 
+import re
+import signal
 import socket
 import sqlite3
+import subprocess
+import sys
 from collections import Counter
 from contextlib import closing
 from pathlib import Path
@@ -92,8 +96,52 @@ def test_words_after_a_result(labs):
         y.tell(y.ask(), 1.0)
         call("ask")
         said = call("tell", "0.1")
-    assert "3 experiments, best so far 0.6. The study is over for this site: cboc ask tells the others" in said
+    assert "3 experiments, best so far 0.6. The study is over for this site: run cboc ask once more to tell" in said
+    assert said.endswith("the coordinator that you are done. cboc best shows what was found.\n")
     assert "has finished: 2 of 2 turns" in call("ask", code=4)
+
+
+def test_hints_name_the_file_unless_it_is_the_usual_one(labs, monkeypatch):
+    url, door = labs
+    monkeypatch.delenv("CBOC_SITE")
+    code = door.invite("buffer study", "x")
+    joining = ("join", url, code, "--direction", "maximise", "--initial", 1)
+    assert call(*joining, "--file", "plant a.db").endswith("Next: cboc ask --file 'plant a.db'.\n")
+    assert "no result yet; cboc ask --file y.db gives" in call("best", "--file", "y.db", code=2)
+    assert "no experiment waits for a result; cboc ask --file y.db gives one" in call("tell", "1", "-f", "y.db", code=2)
+    call("ask", "-f", "y.db")
+    assert call("tell", "0.5", "-f", "y.db").endswith("Next: cboc ask --file y.db.\n")
+    monkeypatch.setenv("CBOC_SITE", "y.db")
+    assert call("tell", "0.5", "--trial", 0).endswith("Next: cboc ask.\n")
+
+
+def test_best_and_advise_take_the_file_as_the_other_commands_do(labs):
+    assert labs
+    for name in ("x", "y"):
+        site = cboc.join(storage=f"{name}.db")
+        site.tell(site.ask(), 0.25)
+    for command in ("best", "advise"):
+        by_option, by_place = (CliRunner().invoke(app, [command, *place]) for place in (["--file", "y.db"], ["y.db"]))
+        assert by_option.exit_code == 0 and by_option.stdout == by_place.stdout and "y" in by_option.stdout
+        assert "there is no site file nowhere.db" in call(command, "-f", "nowhere.db", code=2)
+        assert "give one place, runs/a or --file y.db, not both" in call(command, "runs/a", "-f", "y.db", code=2)
+    assert "--site and --seed are for the directory of a run" in call("advise", "-f", "y.db", "--seed", 1, code=2)
+
+
+def test_without_its_extra_a_site_is_told_how_to_install_it(labs, monkeypatch):
+    assert labs
+    monkeypatch.setattr("importlib.util.find_spec", lambda _: None)
+    assert "run: pip install '.[page]'." in call("join", "http://127.0.0.1:9", "code", code=2)
+
+
+def test_the_site_s_page_is_announced_with_how_to_stop_it(labs):
+    """In a process of its own, which is stopped as a person would stop it."""
+    assert labs
+    command = [sys.executable, "-m", "cboc", "site", "--file", "x.db"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
+        said = process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+    assert re.fullmatch(r"Your page: http://127\.0\.0\.1:\d+/\?secret=\S+ \(Ctrl-C stops it\)\n", said)
 
 
 def test_waiting_is_quiet_and_ends(labs, monkeypatch):

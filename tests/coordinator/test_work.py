@@ -86,6 +86,7 @@ def test_a_worker_that_is_stopped_and_killed_goes_on_as_if_nothing_had_happened(
     assert interrupted(plant, signal.SIGKILL) == (-signal.SIGKILL, "")
     said = work().splitlines()
     assert said[0].startswith("Trial 2, 3 of 7 (x ") and "plant' has finished: 3 of 3 turns" in said[-1]
+    assert said[-1].endswith("cboc best shows what it has found.")
     assert len(said) == 6 and work().splitlines() == said[-1:]  # once more: there is nothing left to do
     ran = (plant / "log").read_text().splitlines()
     assert len(ran) == 9 and ran[2] == ran[3] == ran[4] and len(set(ran)) == 7

@@ -163,7 +163,9 @@ def test_mistakes_get_one_sentence(coordinator, tmp_path):
     with pytest.raises(CbocError, match="there is no site file"):
         cboc.join(storage=tmp_path / "x.db")
     assert not (tmp_path / "x.db").exists()
-    with pytest.raises(CbocError, match="has joined no study yet; give its address, a code and a direction"):
+    with pytest.raises(
+        CbocError, match=r"no study yet; to join one, also give a direction \(maximise or minimise\)\.$"
+    ):
         cboc.join(url, codes["x"], storage=tmp_path / "x.db")
     with pytest.raises(CbocError, match="a site file is a path"):
         cboc.join(url, codes["x"], storage=tmp_path, direction="minimise")

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from matplotlib.collections import PathCollection
+from matplotlib.collections import LineCollection, PathCollection
 
 from cboc import plots
 from cboc.errors import CbocError
@@ -175,6 +175,22 @@ def test_moves_of_one_site_and_in_other_spaces_are_lengths(mixed):
     length = {trial.turn.number + 1: np.linalg.norm(np.subtract(trial.answer.mix, trial.proposed)) for trial in trials}
     tops = np.vstack([each.get_offsets() for each in ax.collections if isinstance(each, PathCollection)])
     assert {int(t): pytest.approx(y) for t, y in tops} == length
+
+
+def test_moves_draw_the_two_kinds_of_line_that_the_legend_shows(together, mixed):
+    plane, lengths = plots.moves(together[0]), plots.moves(mixed)
+    for figure in (plane, lengths):
+        assert [line.get_linestyle() for line in figure.legends[0].get_lines()] == ["-", ":"]
+    trials = [trial for trial in together[0].of("a") if trial.turn is not None]
+    expected = ["-" if trial.decision == "followed" else ":" for trial in trials]
+    assert [arrow.arrow_patch.get_linestyle() for arrow in plane.axes[0].texts] == expected
+    for site, ax in zip(SITES, lengths.axes, strict=True):
+        followed, declined = (each for each in ax.collections if isinstance(each, LineCollection))
+        (_, solid), (_, dots) = followed.get_linestyle()[0], declined.get_linestyle()[0]
+        assert solid is None and dots is not None
+        trials = [trial for trial in mixed.of(site) if trial.turn is not None]
+        count = sum(trial.decision == "followed" for trial in trials)
+        assert (len(followed.get_segments()), len(declined.get_segments())) == (count, len(trials) - count)
 
 
 def test_gain_draws_together_minus_alone_sorted_around_zero(together, alone):

@@ -462,7 +462,7 @@ def test_the_gain_over_working_alone_is_estimated(labs, visit):
         for site, other in ((a, b), (b, a)):
             trial = _asked(site, other)
             site.tell(trial, -float(((trial.x - 0.4) ** 2).sum()))
-    assert "By your own model, your best was" in visit("lab-a").get("/advice").text
+    assert "By your own model, compared with working alone: " in visit("lab-a").get("/advice").text
 
 
 def test_all_that_left_is_listed_without_secrets(labs, visit):

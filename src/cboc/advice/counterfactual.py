@@ -48,16 +48,20 @@ class Solo:
     @property
     def sentence(self) -> str:
         """The comparison in words."""
-        gain = f"{abs(self.gain):.2g}"
-        is_equal, is_better = float(gain) == 0.0, self.gain > 0.0
-        than = "as good as" if is_equal else f"about {gain} {'better' if is_better else 'worse'} than"
-        source = "by your own model" if self.is_played else "in the run alone beside it"
-        source = source.capitalize() if is_equal or is_better else f"So far it has not paid: {source}"
+        mean, last = f"{abs(self.gain):.2g}", [f"{course[-1]:.4g}" for course in (self.together, self.alone)]
+        on_average = _compared(self.gain if float(mean) else 0.0)
+        at_the_end = _compared(float(self.gains[-1]) if last[0] != last[1] else 0.0)
+        source = "By your own model, compared with working alone" if self.is_played else "Compared with the run alone"
         return (
-            f"{source}, your best was {than} alone on average over the rounds; after the last it is "
-            f"{self.together[-1]:.4g} against {self.alone[-1]:.4g} alone "
-            f"({'higher' if self.direction is Direction.MAXIMISE else 'lower'} is better)."
+            f"{source}: {on_average} on average over the rounds{f' ({mean})' if float(mean) else ''}, "
+            f"{at_the_end} at the end ({last[0]}, alone {last[1]}; "
+            f"{'higher' if self.direction is Direction.MAXIMISE else 'lower'} is better)."
         )
+
+
+def _compared(gain: float) -> str:
+    """A gain in a word."""
+    return "as good" if gain == 0.0 else "better" if gain > 0.0 else "worse"
 
 
 def play(site: Site, gp: GP) -> Solo | None:

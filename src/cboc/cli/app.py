@@ -24,8 +24,10 @@ from cboc.cli.export import best_rows, trial_rows
 from cboc.cli.notes import notes
 from cboc.cli.progress_bar import bar
 from cboc.cli.report import report
-from cboc.cli.show import Format, write
+from cboc.cli.show import Format, wrapped, write
+from cboc.cli.simulate import ENOUGH, again, forget_pages, meaning, seeds_of
 from cboc.cli.simulate import simulate as simulate_file
+from cboc.cli.site_option import FILE, VARIABLE, usual_file
 from cboc.cli.work import work
 from cboc.errors import CbocError
 from cboc.evidence import demo as demonstration
@@ -78,26 +80,33 @@ app = typer.Typer(
     rich_markup_mode="markdown",
     context_settings={"help_option_names": ["-h", "--help"]},
     help="Better designs in fewer experiments, together, without sharing outcomes. "
-    "Start with `cboc demo`, or with `cboc init` and `cboc simulate study.toml`.",
+    "Start with `cboc demo`, or with `cboc init` and `cboc simulate study.toml --seeds 8`.",
 )
 
 app.add_typer(evidence.app, name="evidence")
 
 RunDirectory = Annotated[Path, typer.Argument(metavar="RUN", help="The directory that `cboc simulate` wrote.")]
 RunOrFile = Annotated[
-    Path, typer.Argument(metavar="[RUN|FILE]", envvar="CBOC_SITE", help="A run's directory, or a site's own file.")
+    Path, typer.Argument(metavar="[RUN|FILE]", envvar=VARIABLE, help="A run's directory, or a site's own file.")
+]
+FileOption = Annotated[
+    Path | None, typer.Option("--file", "-f", metavar="FILE", help="A site's own file.", show_default=False)
 ]
 RowFormat = Annotated[Format, typer.Option(help="How to print the rows.")]
 
 
-def _is_site(where: Path) -> bool:
-    """Is this a site's file? Without a name, the default site file is meant."""
-    if where == lab.FILE and not where.exists():
+def _site_file(where: Path, file: Path | None) -> Path | None:
+    """The site's file that is meant, by --file, by position or by default; None if it is a run's directory."""
+    if file is not None:
+        if where != usual_file():
+            raise CbocError(f"give one place, {where} or --file {file}, not both.")
+        return file
+    if where == FILE and not where.exists():
         raise CbocError(
             f"there is no site file {where} here; cboc join makes one. Or name another, or the directory of a run, "
             "such as runs/first-study."
         )
-    return where.is_file() or where == lab.FILE
+    return where if where.is_file() or where == FILE else None
 
 
 def _version(is_wanted: bool) -> None:
@@ -123,12 +132,12 @@ def init(
 
     It is commented, and it runs as it is. Change the sites and the parameters to yours.
 
-    Example: `cboc init && cboc simulate study.toml --seeds 3`
+    Example: `cboc init && cboc simulate study.toml --seeds 8`
     """
     if path.exists() and not force:
         raise CbocError(f"{path} exists already; --force overwrites it.")
     path.write_text(studyfile.template(), encoding="utf-8")
-    notes.print(f"Wrote {path}; run it with cboc simulate {path}.")
+    notes.print(f"Wrote {path}; run it with cboc simulate {path} --seeds {ENOUGH}.")
 
 
 @app.command()
@@ -138,7 +147,14 @@ def simulate(
     resume: Annotated[bool, typer.Option("--resume", help="Continue a run that was interrupted.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start over; discard what the run holds.")] = False,
     alone: Annotated[bool, typer.Option(help="Also run every site on its own, with the same seeds.")] = True,
-    seeds: Annotated[int, typer.Option(min=1, help="How many repetitions; seeds count up from the file's.")] = 1,
+    seeds: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            help="How many repetitions; seeds count up from the file's.",
+            show_default="1, or those of the run that goes on",
+        ),
+    ] = None,
     format: RowFormat = Format.TABLE,
 ) -> None:
     """Run a study, together and alone, and compare.
@@ -146,34 +162,35 @@ def simulate(
     Every experiment is saved at once, as a line of JSON in the directory of the run. Ctrl-C or a power cut loses
     nothing: `--resume` continues to exactly the same end. The table has a row per site: the best outcome alone and
     together, the gain (positive: better together), and the rounds it took to reach what alone reached at its end.
+    One seed says little: repeat it.
 
-    Example: `cboc simulate study.toml --seeds 5`
+    Example: `cboc simulate study.toml --seeds 8`
     """
     file = studyfile.read(study)
     _ = file.experiments  # a missing function is better found now than in a worker
     if resume and fresh:
         raise CbocError("--resume continues a run and --fresh discards it; give only one of them.")
     directory = out or default_directory(file)
-    run = begin(directory, file, is_resumed=resume, is_fresh=fresh)
+    run = begin(directory, file, is_resumed=resume, is_fresh=fresh, seeds=seeds or 1)
+    if fresh:
+        forget_pages(directory)
+    count = seeds or seeds_of(run, file)
     try:
-        simulate_file(file, run, seeds=seeds, with_alone=alone)
+        simulate_file(file, run, seeds=count, with_alone=alone)
     except KeyboardInterrupt:
-        command = _again(study, out, alone, seeds)
+        command = again(study, out, alone, count)
         notes.print(f"Stopped; the finished experiments are in {directory}. Continue with: {command}")
         raise typer.Exit(130) from None
     typer.echo(write(results(run), format))
-    notes.print(f"The run is in {directory}; look at it with cboc best, export or plot {directory}.")
-
-
-def _again(study: Path, out: Path | None, alone: bool, seeds: int) -> str:
-    """The command that continues this one."""
-    parts = ["cboc simulate", str(study), f"--out {out}" if out else "", "" if alone else "--no-alone"]
-    return " ".join(part for part in (*parts, f"--seeds {seeds}" if seeds > 1 else "", "--resume") if part)
+    if format == Format.TABLE:
+        typer.echo(meaning(run))
+    notes.print(f"The run is in {directory}; look at it with cboc report, best, export or plot {directory}.")
 
 
 @app.command()
 def best(
-    where: RunOrFile = lab.FILE,
+    where: RunOrFile = FILE,
+    file: FileOption = None,
     format: RowFormat = Format.TABLE,
 ) -> None:
     """Show the best design of a site, or of every site of a run.
@@ -183,13 +200,15 @@ def best(
 
     Examples: `cboc best` at a site, `cboc best runs/first-study` after a simulation
     """
-    rows = [lab.best_row(where)] if _is_site(where) else best_rows(Run(where))
+    known = _site_file(where, file)
+    rows = best_rows(Run(where)) if known is None else [lab.best_row(known)]
     typer.echo(write(rows, format))
 
 
 @app.command()
 def advise(
-    where: RunOrFile = lab.FILE,
+    where: RunOrFile = FILE,
+    file: FileOption = None,
     site: Annotated[str | None, typer.Option(help="For a run: only this site.", show_default="all")] = None,
     seed: Annotated[
         int | None, typer.Option(min=0, help="For a run: which repetition.", show_default="the first")
@@ -209,18 +228,19 @@ def advise(
 
     Examples: `cboc advise` at a site, `cboc advise runs/first-study --site lab-b` after a simulation
     """
-    if _is_site(where):
-        if site is not None or seed is not None:
-            raise CbocError(f"{where} is one site with one history; --site and --seed are for the directory of a run.")
-        advices = [advise_site(lab.site_of(where))]
-    else:
+    known = _site_file(where, file)
+    if known is None:
         advices = advice_of(Run(where), site, seed)
+    elif site is not None or seed is not None:
+        raise CbocError(f"{known} is one site with one history; --site and --seed are for the directory of a run.")
+    else:
+        advices = [advise_site(lab.site_of(known))]
     if format != Format.TABLE:
         typer.echo(write([{**advice_row(advice), "advice": in_words(advice)} for advice in advices], format))
         return
     typer.echo(write([advice_row(advice) for advice in advices], format))
     for advice in advices:
-        typer.echo(f"{advice.site}: {in_words(advice)}")
+        typer.echo(f"\n{wrapped(f'{advice.site}: {in_words(advice)}')}")
 
 
 @app.command()
@@ -257,7 +277,7 @@ def plot(
 
     Example: `cboc plot runs/first-study --kind progress`
     """
-    drawn, left_out = pictures.draw(Run(run), kind, output or run / "plots")
+    drawn, left_out = pictures.draw(Run(run), kind, output or run / pictures.FOLDER)
     for path in drawn:
         typer.echo(path)
     if left_out:

@@ -8,9 +8,10 @@ from typing import Any
 
 import typer
 
-from cboc.cli.lab import FILE, RowFormat, SiteOption, site_file
+from cboc.cli.lab import RowFormat, site_file
 from cboc.cli.notes import notes
 from cboc.cli.show import Format, Row, write
+from cboc.cli.site_option import FILE, SiteOption
 from cboc.storage.sitefile import SiteFile
 
 

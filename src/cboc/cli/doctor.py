@@ -9,7 +9,8 @@ from pathlib import Path
 import typer
 
 from cboc import __version__
-from cboc.cli.lab import FILE, QUICK, SiteOption, is_private, site_of
+from cboc.cli.lab import QUICK, is_private, site_of
+from cboc.cli.site_option import FILE, SiteOption
 from cboc.errors import CbocError
 from cboc.storage.sitefile import SiteFile
 

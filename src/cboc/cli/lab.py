@@ -17,6 +17,7 @@ import typer
 from cboc.cli.notes import notes
 from cboc.cli.sheet import check_layout, in_short, sheet
 from cboc.cli.show import Format, Row, many, write
+from cboc.cli.site_option import FILE, SiteOption, hint
 from cboc.data.dataset import Direction
 from cboc.data.numbers import read_number
 from cboc.data.objective import Measurement
@@ -30,18 +31,13 @@ from cboc.site.trial import Status, Trial
 from cboc.storage.sitefile import SiteFile
 from cboc.studyfile import read_terms
 
-FILE = Path("site.db")
 WAITING, FINISHED = 3, 4  # exit codes of ask
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.1, 300.0  # seconds between two questions while waiting
 QUICK, LONG = 5.0, 30.0  # seconds of patience with the coordinator
 
-SiteOption = Annotated[
-    Path, typer.Option("--file", "-f", envvar="CBOC_SITE", metavar="FILE", help="The site's own file.")
-]
 RowFormat = Annotated[Format, typer.Option(help="How to print it.")]
 TrialNumber = Annotated[int | None, typer.Option("--trial", min=0, help="Which trial.", show_default="the one to run")]
 Cost = Annotated[float | None, typer.Option(min=0.0, help="What the experiment cost, in a unit of your own.")]
-NOTHING = "nothing yet; cboc ask"
 
 
 def join(
@@ -86,7 +82,8 @@ def join(
     )
     typer.echo(write(_parameters(site), Format.TABLE))
     others = ", ".join(name for name in site.study.sites if name != site.name)
-    notes.print(f"Joined '{site.study.name}' as '{site.name}', with {others or 'nobody else'}. Next: cboc ask.")
+    start = f"Joined '{site.study.name}' as '{site.name}', with {others or 'nobody else'}"
+    notes.print(f"{start}. Next: {hint('ask', file)}.")
 
 
 def ask(
@@ -132,7 +129,7 @@ def ask(
         notes.print(f"{waiting} {_whom(waiting.standing)}")
         raise typer.Exit(WAITING) from None
     except Finished as finished:
-        notes.print(f"{finished} cboc best shows what it has found.")
+        notes.print(f"{finished} {hint('best', file)} shows what it has found.")
         raise typer.Exit(FINISHED) from None
     text = sheet(site, trials, format, layout)
     if output is None:
@@ -172,11 +169,11 @@ def tell(
             notes.print(f"Nothing was told: no line of {result} has an outcome in column y, or a status.")
     else:
         y = _number(result)
-        known = _trial(site, trial)
+        known = _trial(site, trial, file)
         changed = _changed(site, known, ran or [])
         site.tell(known, Measurement(y, sem), ran=changed, cost=cost, is_correction=again)
         notes.print(f"Trial {known.number}: {y:g}{'' if sem is None else f' ± {sem:g}'}.")
-    _summary(site)
+    _summary(site, file)
 
 
 def fail(
@@ -190,8 +187,8 @@ def fail(
     Example: `cboc fail --reason "the column clogged"`
     """
     site = site_of(file)
-    site.fail(_trial(site, trial), reason, cost=cost)
-    _summary(site)
+    site.fail(_trial(site, trial, file), reason, cost=cost)
+    _summary(site, file)
 
 
 def abandon(trial: TrialNumber = None, file: SiteOption = FILE) -> None:
@@ -200,8 +197,8 @@ def abandon(trial: TrialNumber = None, file: SiteOption = FILE) -> None:
     Example: `cboc abandon`
     """
     site = site_of(file)
-    site.abandon(_trial(site, trial))
-    _summary(site)
+    site.abandon(_trial(site, trial, file))
+    _summary(site, file)
 
 
 def status(file: SiteOption = FILE, format: RowFormat = Format.TABLE) -> None:
@@ -210,7 +207,7 @@ def status(file: SiteOption = FILE, format: RowFormat = Format.TABLE) -> None:
     Example: `cboc status`
     """
     site = site_of(file)
-    rows: list[Row] = [{"what": what, "is": value} for what, value in _standing(site)]
+    rows: list[Row] = [{"what": what, "is": value} for what, value in _standing(site, file)]
     typer.echo(write(rows, format))
 
 
@@ -234,7 +231,7 @@ def best_row(file: Path) -> Row:
     """Return the best result in a site's file."""
     site = site_of(file)
     if not len(site.dataset):
-        raise CbocError(f"{file} holds no result yet; cboc ask gives an experiment.")
+        raise CbocError(f"{file} holds no result yet; {hint('ask', file)} gives an experiment.")
     return {"site": site.name, "y": site.best.y, **site.best_design}
 
 
@@ -242,7 +239,7 @@ def site_of(file: Path, **options: Any) -> Site:
     """Open the site of a file, which joining has made."""
     if "code" not in options:
         site_file(file)
-    needs("client", "httpx2")
+    needs("page", "httpx2")  # as the documentation says; the extra client would be enough for some commands
     from cboc.joining import join
 
     return join(storage=file, **({"patience": QUICK} | options))
@@ -319,12 +316,14 @@ def _local(at: float) -> str:
     return datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d %H:%M %Z")
 
 
-def _trial(site: Site, number: int | None) -> Trial:
+def _trial(site: Site, number: int | None, file: Path) -> Trial:
     if number is not None:
         return site.trial(number)
     pending = [trial for trial in site.trials if trial.status is Status.PENDING]
     if not pending:
-        raise CbocError("no experiment waits for a result; cboc ask gives one, --trial names an earlier one.")
+        raise CbocError(
+            f"no experiment waits for a result; {hint('ask', file)} gives one, --trial names an earlier one."
+        )
     if len(pending) > 1:
         open = f"{pending[0].number} to {pending[-1].number}" if len(pending) > 5 else _numbers(pending)
         raise CbocError(f"{len(pending)} experiments are open, trials {open}; say which one with --trial.")
@@ -359,13 +358,16 @@ def _changed(site: Site, trial: Trial, ran: list[str]) -> dict[str, Any] | None:
     return design
 
 
-def _summary(site: Site) -> None:
+def _summary(site: Site, file: Path) -> None:
     """After a result, say what is best so far."""
     told = sum(trial.status in (Status.COMPLETE, Status.FAILED) for trial in site.trials)
     found = f"best so far {site.best.y:.6g}" if len(site.dataset) else "no outcome so far"
-    following = "Next: cboc ask."
+    following = f"Next: {hint('ask', file)}."
     if site.is_finished:
-        following = "The study is over for this site: cboc ask tells the others, cboc best shows what was found."
+        following = (
+            f"The study is over for this site: run {hint('ask', file)} once more to tell the coordinator that you are "
+            f"done. {hint('best', file)} shows what was found."
+        )
     notes.print(f"{many(told, 'experiment')}, {found}. {following}")
 
 
@@ -376,7 +378,7 @@ def _parameters(site: Site) -> list[Row]:
     return rows
 
 
-def _standing(site: Site) -> Iterator[tuple[str, Any]]:
+def _standing(site: Site, file: Path) -> Iterator[tuple[str, Any]]:
     study, pending = site.study, [trial for trial in site.trials if trial.status is Status.PENDING]
     yield "study", study.name
     yield "site", f"{site.name}, of {', '.join(study.sites)}"
@@ -386,7 +388,8 @@ def _standing(site: Site) -> Iterator[tuple[str, Any]]:
     if site.is_finished:
         yield "to be run", "nothing: the study is over for this site"
         return
-    yield "to be run", f"{'trial' if len(pending) == 1 else 'trials'} {_numbers(pending)}" if pending else NOTHING
+    nothing = f"nothing yet; {hint('ask', file)}"
+    yield "to be run", f"{'trial' if len(pending) == 1 else 'trials'} {_numbers(pending)}" if pending else nothing
     try:
         standing = site.network.standing()
     except CbocError as error:

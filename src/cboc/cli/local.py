@@ -27,7 +27,7 @@ def serve_page(file: Path, port: int, *, is_opened: bool) -> None:
             raise CbocError(f"cannot listen on port {port} ({error.strerror}); choose another --port.") from None
         listener.listen()  # a browser that connects before the server is ready waits
         address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/?secret={app.state.secret}"
-        typer.echo(address)
+        typer.echo(f"Your page: {address} (Ctrl-C stops it)")
         if is_opened:
             webbrowser.open(address)
         uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False)).run([listener])

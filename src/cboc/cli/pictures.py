@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 DPI = 200
+FOLDER = "plots"  # in the directory of a run
 
 
 class Kind(StrEnum):

@@ -6,6 +6,8 @@ import csv
 import io
 import json
 import math
+import shutil
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
 from typing import Any
@@ -68,6 +70,11 @@ WRITERS: dict[Format, Callable[[Sequence[Row]], str]] = {
 def many(count: int, noun: str) -> str:
     """Write a count with its noun: '1 site', '2 sites'."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def wrapped(text: str) -> str:
+    """Break a long text into lines as wide as the terminal."""
+    return textwrap.fill(text, shutil.get_terminal_size().columns, break_long_words=False, break_on_hyphens=False)
 
 
 def columns(rows: Sequence[Row]) -> list[str]:

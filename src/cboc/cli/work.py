@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from cboc.cli.lab import FILE, LONG, SiteOption, asked, say_whose_strategy, site_of
+from cboc.cli.lab import LONG, asked, say_whose_strategy, site_of
 from cboc.cli.notes import notes
+from cboc.cli.site_option import FILE, SiteOption, hint
 from cboc.runs.simulation import run_trial
 from cboc.site.site import Finished, Site
 from cboc.site.trial import Status, Trial
@@ -39,7 +40,7 @@ def work(
             trial = run_trial(site, trial, experiment)
             notes.print(_line(site, trial, monotonic() - began))
     except Finished as finished:
-        notes.print(f"{finished} cboc best shows what it has found.")
+        notes.print(f"{finished} {hint('best', file)} shows what it has found.")
     except KeyboardInterrupt:
         notes.print("Stopped; the same command goes on, with the experiment that has no result yet.")
         raise typer.Exit(130) from None

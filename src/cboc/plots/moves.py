@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 
 ARROW = {"arrowstyle": "-|>,head_length=0.35,head_width=0.16", "linewidth": 0.9, "shrinkA": 0, "shrinkB": 0}
+FOLLOWED: dict[str, Any] = {"color": TOGETHER, "linestyle": "-"}
+DECLINED: dict[str, Any] = {"color": ALONE, "linestyle": ":"}
 FULL: dict[str, Any] = {"s": 24, "edgecolors": "white", "linewidths": 0.5, "zorder": 4, "clip_on": False}
 HOLLOW: dict[str, Any] = FULL | {"facecolors": "white", "edgecolors": ALONE, "linewidths": 1.2}
 
@@ -58,8 +60,8 @@ def _arrows(ax: Axes, history: History, trials: list[Trial]) -> None:
     mixed = terrain.natural_points(space, [_mix(trial) for trial in trials])
     is_followed = np.array([_is_followed(trial) for trial in trials], dtype=bool)
     for start, end, follows in zip(proposed, mixed, is_followed, strict=True):
-        look = {"color": TOGETHER, "linestyle": "-"} if follows else {"color": ALONE, "linestyle": ":"}
-        ax.annotate("", (end[0], end[1]), (start[0], start[1]), arrowprops={**ARROW, **look})
+        look = ARROW | (FOLLOWED if follows else DECLINED)
+        ax.annotate("", (end[0], end[1]), (start[0], start[1]), arrowprops=look)
     ax.scatter(mixed[is_followed, 0], mixed[is_followed, 1], color=TOGETHER, **FULL)
     ax.scatter(proposed[~is_followed, 0], proposed[~is_followed, 1], **HOLLOW)
 
@@ -68,7 +70,8 @@ def _lengths(ax: Axes, history: History, trials: list[Trial]) -> None:
     rounds = np.array([turn_of(trial) for trial in trials])
     length = np.array([np.linalg.norm(np.subtract(_mix(trial), trial.proposed)) for trial in trials])
     is_followed = np.array([_is_followed(trial) for trial in trials], dtype=bool)
-    ax.vlines(rounds, 0, length, colors=np.where(is_followed, TOGETHER, ALONE).tolist(), linewidth=0.9)
+    for look, chosen in ((FOLLOWED, is_followed), (DECLINED, ~is_followed)):
+        ax.vlines(rounds[chosen], 0, length[chosen], linewidth=0.9, **look)
     ax.scatter(rounds[is_followed], length[is_followed], color=TOGETHER, **FULL)
     ax.scatter(rounds[~is_followed], length[~is_followed], **HOLLOW)
     style.whole_rounds(ax, int(history.study.all_budgets.max()))
@@ -76,6 +79,7 @@ def _lengths(ax: Axes, history: History, trials: list[Trial]) -> None:
 
 def _legend(fig: Figure) -> None:
     """Explain the dots: they are the designs that were run, full if mixed, empty if the site's own."""
-    followed = {"color": TOGETHER, "marker": "o", "linewidth": 0.9, "label": "mixed design, followed"}
-    declined = {"color": ALONE, "marker": "o", "linewidth": 0.9, "label": "own design run"}
-    style.legend(fig, [followed, declined | {"markerfacecolor": "white", "linestyle": ":"}])
+    dot: dict[str, Any] = {"marker": "o", "linewidth": 0.9}
+    followed = dot | FOLLOWED | {"label": "mixed design, followed"}
+    declined = dot | DECLINED | {"label": "own design run", "markerfacecolor": "white"}
+    style.legend(fig, [followed, declined])

@@ -68,6 +68,12 @@ class Run:
         begun = [path for path in _journals(self.directory) if path.stat().st_size > 0]
         return sorted(int(path.stem.removeprefix(f"{how}-")) for path in begun if path.name.startswith(f"{how}-"))
 
+    def wanted(self, first: int) -> int:
+        """How many seeds, counted from the first, the run was begun with, or has begun since."""
+        given = self.record.get("seeds")
+        begun = (seed - first + 1 for how in (TOGETHER, ALONE) for seed in self.seeds(how))
+        return max(1, given if isinstance(given, int) else 1, *begun)
+
     def history(self, how: str, seed: int) -> History:
         """The history of one simulation so far."""
         path = self.journal(how, seed)
@@ -177,8 +183,8 @@ def record_of(file: StudyFile) -> dict[str, Any]:
     }
 
 
-def begin(directory: Path, file: StudyFile, *, is_resumed: bool, is_fresh: bool) -> Run:
-    """Make the directory ready: new, continued or emptied, as asked for."""
+def begin(directory: Path, file: StudyFile, *, is_resumed: bool, is_fresh: bool, seeds: int = 1) -> Run:
+    """Make the directory ready: new, continued or emptied, as asked for. A new record keeps the number of seeds."""
     if directory.exists() and not directory.is_dir():
         raise CbocError(f"{directory} is a file, but a run needs a directory; choose another --out.")
     record = record_of(file)
@@ -194,7 +200,7 @@ def begin(directory: Path, file: StudyFile, *, is_resumed: bool, is_fresh: bool)
             return run
     directory.mkdir(parents=True, exist_ok=True)
     unfinished = directory / f"{RECORD}.part"  # a kill leaves either no record or a whole one
-    unfinished.write_text(json.dumps(record, indent=1), encoding="utf-8")
+    unfinished.write_text(json.dumps(record | {"seeds": seeds}, indent=1), encoding="utf-8")
     unfinished.replace(directory / RECORD)
     return run
 

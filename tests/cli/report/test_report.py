@@ -90,6 +90,14 @@ def test_a_study_tells_its_failures_and_does_not_speak_of_alone_where_nobody_was
     assert "did not use its row" in both and "listened" not in both
 
 
+def test_the_caption_of_progress_names_what_its_axis_shows(study_page, lonely, monkeypatch):
+    caption = r"<figcaption>The mean Gap against rounds: 0 is the best initial outcome, 1 the optimum\."
+    assert re.search(caption, study_page.read_text(encoding="utf-8"))
+    monkeypatch.setattr(Run, "optima", None)
+    _, _, sections = study_sections.content(lonely, lambda _: None)
+    assert "<figcaption>The best outcome so far of each site against rounds.</figcaption>" in "".join(sections)
+
+
 def test_turns_count_from_1_as_in_the_pictures(lonely, monkeypatch):
     found = [{"site": "a", "how": "together", "y": 1.0, "seed": 0, "turn": number} for number in (None, 0, 2)]
     monkeypatch.setattr(study_sections, "best_rows", lambda _: found)

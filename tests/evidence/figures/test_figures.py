@@ -127,6 +127,15 @@ def test_path_has_a_row_for_each_surrogate_and_a_column_for_each_site():
     assert f"{100 * NEAR:g} %" in fig.get_supxlabel()
 
 
+def test_path_says_at_the_start_where_an_initial_design_is_near():
+    """No 0 is drawn and none is explained: the numbers on the map are rounds, from 1 on."""
+    one = illustration()
+    start = Dataset([one.case.space.to_unit({"x1": -1.0, "x2": -1.0})], [2.0], direction="minimise")
+    fig = figures.path((replace(one, case=replace(one.case, initial=(one.case.initial[0], start))),))
+    assert titles(fig)[1].splitlines()[1] == "near the optimum: CBOC-L at the start, Individual at the start"
+    assert fig.get_supxlabel().startswith("numbers: rounds; near: ")
+
+
 def test_path_draws_every_design_and_numbers_some():
     one = illustration()
     for site, ax in enumerate(figures.path((one,)).axes):

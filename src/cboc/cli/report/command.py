@@ -19,6 +19,8 @@ from cboc.runs.run import RECORD
 
 Content = Callable[[Path, Callable[[str], None]], tuple[str, str, Sequence[Html]]]
 
+PAGE = "report.html"  # in the directory, unless the user names another file
+
 
 def report(
     directory: Annotated[Path, typer.Argument(help="A run of `cboc simulate`, or of `cboc evidence biosensor`.")],
@@ -34,7 +36,7 @@ def report(
     Examples: `cboc report runs/first-study`, `cboc report runs/evidence-biosensor --out biosensor.html`
     """
     style.figure_class()  # is matplotlib installed? Better asked before the work
-    target = out or directory / "report.html"
+    target = out or directory / PAGE
     content = _content(directory)
     with _draft(target) as file, notes.status("reading") as status:
         file.write(page(*content(directory, lambda what: status.update(what))))

@@ -20,7 +20,7 @@ from cboc.runs.run import ALONE, TOGETHER, Run
 from cboc.site.trial import Status
 
 SHOWN = {
-    Kind.PROGRESS: ("Progress", "The best so far against rounds."),
+    Kind.PROGRESS: ("Progress", "The best outcome so far of each site against rounds."),
     Kind.GAIN: ("Gains", "What each site gains by working together: bars to the right are gains, to the left losses."),
     Kind.PATHS: ("Where the sites went", "The designs that each site ran, first seed."),
     Kind.MOVES: (
@@ -33,6 +33,7 @@ SHOWN = {
         "use its row: it ran its own proposal, whose weight is then 1.",
     ),
 }
+GAPS = "The mean Gap against rounds: 0 is the best initial outcome, 1 the optimum."  # progress, if optima are known
 BEST = "The best of all seeds. Turn 0: before the first turn. (cboc best and cboc export count turns from 0.)"
 COLOURS = "Together in colour, alone in grey."
 
@@ -48,6 +49,7 @@ def content(directory: Path, say: Callable[[str], None]) -> tuple[str, str, list
     for kind, (title, words) in SHOWN.items():
         if not lack(run, kind):
             say(f"drawing: {kind}")
+            words = GAPS if kind == Kind.PROGRESS and run.optima is not None else words
             caption = f"{words} {COLOURS}" if ALONE in ways and kind in (Kind.PROGRESS, Kind.PATHS) else words
             drawn.append(section(title, picture(PICTURES[kind](run), f"{title}. {caption}", caption)))
     sections = [
@@ -98,10 +100,11 @@ def _failures(ways: Ways, site: str | None = None) -> tuple[int, int]:
 def _meaning(ways: Ways) -> str:
     failed = " Failed: experiments without an outcome, over all seeds." if _failures(ways)[0] else ""
     if ALONE not in ways:
-        return f"The best outcome, and the rounds until it was found. Means over seeds.{failed}"
+        return f"The best outcome, mean over seeds, and the rounds until it was found, median.{failed}"
     return (
-        "Means over seeds. Gain: positive where together is better; ±: its standard error. Rounds: how many it takes "
-        f"together to reach what alone reaches at its end, and how many alone.{failed}"
+        "Means over seeds; of rounds, medians. Gain: positive where together is better; ±: its standard error. "
+        "Rounds: how many it takes together to reach what alone reaches at its end, and how many alone; "
+        f"-: not reached.{failed}"
     )
 
 

@@ -29,7 +29,7 @@ FRAME = 0.03  # the margin around the box, for marks on its edge
 def path(illustrations: Sequence[Illustration]) -> Figure:
     """A row of maps for each surrogate, a column for each site."""
     first = illustrations[0].case
-    fig, axes = style.figure(0.5 + 4.45 * len(illustrations), len(illustrations), first.sites)
+    fig, axes = style.figure(0.9 + 4.25 * len(illustrations), len(illustrations), first.sites)
     for row, illustration in zip(axes, illustrations, strict=True):
         for site, ax in enumerate(row):
             _map(ax, illustration, site)
@@ -58,7 +58,7 @@ def _map(ax: Axes, illustration: Illustration, site: int) -> None:
 
 
 def _round(arrival: int | None) -> str:
-    return "never" if arrival is None else f"round {arrival}"
+    return "never" if arrival is None else f"round {arrival}" if arrival else "at the start"
 
 
 def _near(ax: Axes, illustration: Illustration, site: int) -> None:
@@ -120,4 +120,4 @@ def _legend(fig: Figure) -> None:
     marks.append({"color": INK, "marker": "x", "label": "optimum", "markeredgewidth": 1.8})
     style.legend(fig, [{"linestyle": "none", "markersize": 6, **mark} for mark in marks])
     near = f"near: within {100 * NEAR:g} % of the range of the function, inside the dotted line"
-    fig.supxlabel(f"numbers: rounds (0: an initial design); {near}", fontsize=style.SMALL, color=INK)
+    fig.supxlabel(f"numbers: rounds; {near}", fontsize=style.SMALL, color=INK)
