@@ -8,6 +8,7 @@ pictures.py     pictures of a run
 report/         a run, or the case study, as one HTML page
 lab.py          the commands of a site
 sheet.py        what `cboc ask` prints
+standing.py     what `cboc status` prints
 site_option.py  the site's own file, as an option and in hints
 work.py         a site whose experiments run by themselves
 audit.py        everything that ever left a site

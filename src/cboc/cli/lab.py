@@ -6,8 +6,6 @@ A site joins once, then asks for experiments and tells their outcomes; everythin
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
-from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -18,6 +16,7 @@ from cboc.cli.notes import notes
 from cboc.cli.sheet import check_layout, in_short, sheet
 from cboc.cli.show import Format, Row, many, write
 from cboc.cli.site_option import FILE, SiteOption, hint
+from cboc.cli.standing import local_time, numbers, standing_of
 from cboc.data.dataset import Direction
 from cboc.data.numbers import read_number
 from cboc.data.objective import Measurement
@@ -207,7 +206,7 @@ def status(file: SiteOption = FILE, format: RowFormat = Format.TABLE) -> None:
     Example: `cboc status`
     """
     site = site_of(file)
-    rows: list[Row] = [{"what": what, "is": value} for what, value in _standing(site, file)]
+    rows: list[Row] = [{"what": what, "is": value} for what, value in standing_of(site, file)]
     typer.echo(write(rows, format))
 
 
@@ -308,12 +307,8 @@ def _news(sentence: str, said: str) -> str:
 
 def _whom(standing: Standing) -> str:
     """Name the sites that the open round waits for."""
-    until = "" if standing.closes_at is None else f", until {_local(standing.closes_at)} at the latest"
+    until = "" if standing.closes_at is None else f", until {local_time(standing.closes_at)} at the latest"
     return f"It waits for {', '.join(standing.missing) or 'nobody'}{until}."
-
-
-def _local(at: float) -> str:
-    return datetime.fromtimestamp(at).astimezone().strftime("%Y-%m-%d %H:%M %Z")
 
 
 def _trial(site: Site, number: int | None, file: Path) -> Trial:
@@ -325,13 +320,9 @@ def _trial(site: Site, number: int | None, file: Path) -> Trial:
             f"no experiment waits for a result; {hint('ask', file)} gives one, --trial names an earlier one."
         )
     if len(pending) > 1:
-        open = f"{pending[0].number} to {pending[-1].number}" if len(pending) > 5 else _numbers(pending)
+        open = f"{pending[0].number} to {pending[-1].number}" if len(pending) > 5 else numbers(pending)
         raise CbocError(f"{len(pending)} experiments are open, trials {open}; say which one with --trial.")
     return pending[0]
-
-
-def _numbers(trials: list[Trial]) -> str:
-    return ", ".join(str(trial.number) for trial in trials)
 
 
 def _number(text: str) -> float:
@@ -376,28 +367,3 @@ def _parameters(site: Site) -> list[Row]:
     for name, fields in site.study.agreement()["space"]["parameters"].items():
         rows.append({"parameter": name, **fields})
     return rows
-
-
-def _standing(site: Site, file: Path) -> Iterator[tuple[str, Any]]:
-    study, pending = site.study, [trial for trial in site.trials if trial.status is Status.PENDING]
-    yield "study", study.name
-    yield "site", f"{site.name}, of {', '.join(study.sites)}"
-    yield "turns", f"{site.turns} of {study.budget(site.name)}"
-    yield "experiments", sum(trial.status in (Status.COMPLETE, Status.FAILED) for trial in site.trials)
-    yield "best", site.best.y if len(site.dataset) else None
-    if site.is_finished:
-        yield "to be run", "nothing: the study is over for this site"
-        return
-    nothing = f"nothing yet; {hint('ask', file)}"
-    yield "to be run", f"{'trial' if len(pending) == 1 else 'trials'} {_numbers(pending)}" if pending else nothing
-    try:
-        standing = site.network.standing()
-    except CbocError as error:
-        yield "coordinator", str(error)
-        return
-    if not study.pace.waits:
-        yield "proposals of all sites", standing.round
-        return
-    yield "open round", standing.round
-    yield "it waits for", ", ".join(standing.missing) or "nobody"
-    yield "it closes", "when all are in" if standing.closes_at is None else _local(standing.closes_at)
