@@ -522,3 +522,39 @@ def test_a_number_is_read_with_point_or_comma(y):
     for text in (repr(y), repr(y).replace(".", ","), f" {y!r} ", repr(y).replace("-", "\N{MINUS SIGN}")):
         if not GROUPED.fullmatch(text):
             assert read_entry({"y": text}, space, {"a": 0.5}).outcome == Measurement(y)
+
+
+# --------------------------------------------------------------------------------------------------- several at once
+
+
+PLATES = Study({"temperature": (20.0, 90.0), "time": (1.0, 5.0)}, ("lab-a", "lab-b"), 20, name="plates", pace="free")
+
+
+def test_a_plate_is_asked_for_listed_and_entered_in_any_order(laboratories):
+    labs = laboratories(PLATES)
+    page = Visitor(labs.page("lab-a"), labs.secret)
+    for y in (1, 2):
+        page.ask()
+        page.post("/result", data={"trial": y - 1, "y": str(y)})
+    page.ask()
+    page.post("/plate", data={"count": "3"})
+    text = page.get("/").text
+    assert "4 experiments are ready to run." in text and 'href="/?trial=4"' in text
+    assert "Result of trial 2" in text and "Result of trial 4" in page.get("/?trial=4").text
+    page.post("/result", data={"trial": 4, "y": "0.5"})
+    assert [trial.number for trial in labs.site("lab-a").open_trials] == [2, 3, 5]
+    sheet = page.get("/sheet.csv").text.splitlines()
+    assert sheet[0].startswith("trial,") and [line.split(",")[0] for line in sheet[1:]] == ["2", "3", "5"]
+    wrong = page.post("/result", data={"trial": 5, "y": "much"})
+    assert wrong.status_code == 422 and "Result of trial 5" in wrong.text  # the form that was typed into
+    page.close()
+
+
+@pytest.mark.parametrize("count", ["", "0", "385", "x", "-1", "9" * 40])
+def test_a_plate_has_some_wells(laboratories, count):
+    labs = laboratories(PLATES)
+    page = Visitor(labs.page("lab-a"), labs.secret)
+    page.ask()
+    answer = page.post("/plate", data={"count": count})
+    assert answer.status_code == 409 and "a plate has 1 to 384 experiments" in answer.text
+    page.close()

@@ -1,0 +1,132 @@
+"""A plate at the bench: asked for, printed as a sheet, filled in partly and out of order; nobody waits."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import cboc
+from cboc import Policy, Study
+from cboc.cli.app import app
+from cboc.coordinator.database import open_database
+from cboc.coordinator.schema import upgrade
+from cboc.coordinator.tokens import Tokens
+from cboc.coordinator.transactions import Transactions
+from cboc.site.trial import Status
+from cboc.storage.sitefile import SiteFile
+
+STUDY = Study({"pH": (2.0, 9.0), "salt": (0.0, 1.0)}, ("x", "y"), 30, name="buffers", pace="free")
+
+
+def call(*command, code=0):
+    result = CliRunner().invoke(app, [str(part) for part in command])
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture
+def labs(tmp_path, monkeypatch, serving):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CBOC_SITE", "x.db")
+    engine = open_database(f"sqlite:///{tmp_path / 'coordinator.db'}")
+    upgrade(engine)
+    Transactions(engine).create(STUDY)
+    with serving(engine) as url:
+        for name in STUDY.sites:
+            code = Tokens(engine).invite("buffers", name)
+            cboc.join(url, code, storage=f"{name}.db", direction="maximise", policy=Policy(initial=2))
+        yield url
+    engine.dispose()
+
+
+@pytest.fixture
+def begun(labs):
+    """Two results at site x."""
+    assert labs
+    for y in (0.1, 0.4):
+        call("ask")
+        call("tell", y)
+
+
+def trials():
+    return SiteFile("x.db").trials()
+
+
+@pytest.mark.usefixtures("begun")
+def test_a_plate_is_a_sheet_with_wells_that_may_be_filled_in_partly_and_out_of_order():
+    said = call("ask", "--count", 24, "--layout", 24, "--format", "csv", "--output", "plate.csv").stderr
+    assert "24 experiments" in said
+    rows = list(csv.DictReader(io.StringIO(Path("plate.csv").read_text())))
+    assert [row["well"] for row in rows] == [f"{letter}{n}" for letter in "ABCD" for n in range(1, 7)]
+    assert [int(row["trial"]) for row in rows] == list(range(2, 26))
+    some = [rows[20] | {"y": "0,7", "cost": "12.5"}, rows[3] | {"y": "", "status": "failed"}, rows[0]]
+    with Path("plate.csv").open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0], delimiter=";")
+        writer.writeheader()
+        writer.writerows(some)
+    assert "Told 2 lines of plate.csv" in call("tell", "plate.csv").stderr
+    told = trials()
+    assert (told[22].y, told[22].cost, told[5].status) == (0.7, 12.5, Status.FAILED)
+    assert sum(trial.status is Status.PENDING for trial in told) == 22
+
+
+@pytest.mark.usefixtures("begun")
+def test_one_of_several_open_experiments_is_named():
+    call("ask", "--count", 3)
+    refused = call("tell", "0.5", code=2).stderr
+    assert "3 experiments are open, trials 2, 3, 4; say which one with --trial" in refused
+    call("tell", "0.5", "--trial", 3, "--cost", "2")
+    assert (trials()[3].y, trials()[3].cost) == (0.5, 2.0)
+    assert "trials 2, 4" in call("status").stdout and "proposals of all sites" in call("status").stdout
+    said = call("ask", "--count", 1).stderr
+    assert trials()[5].status is Status.PENDING and "2 earlier experiments are still open" not in said
+
+
+@pytest.mark.usefixtures("begun")
+def test_ask_without_a_count_shows_all_that_is_open():
+    call("ask", "--count", 3)
+    shown = call("ask").stdout
+    assert all(f"\n{number} " in shown or f" {number} " in shown for number in (2, 3, 4)) and len(trials()) == 5
+    assert [each["trial"] for each in json.loads(call("ask", "--format", "json").stdout)] == [2, 3, 4]
+
+
+@pytest.mark.usefixtures("begun")
+def test_nobody_waits():
+    for _ in range(3):
+        call("ask")
+        call("tell", "0.2")  # the other site has never asked
+    assert [trial.answer.snapshot for trial in trials() if trial.answer] == [0, 1, 2]
+
+
+@pytest.mark.usefixtures("begun")
+def test_a_plate_is_as_large_as_the_budget_and_says_so():
+    said = call("ask", "--count", 96).stderr
+    assert "30 experiments" in said and "The budget has no more: 96 were asked for." in said
+    assert "30 of 30" in call("ask", "--count", 1, code=4).stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (("--count", 8, "--layout", 7), "a plate has 6, 12, 24, 48, 96, 384 wells; got --layout 7"),
+        (("--count", 25, "--layout", 24), "25 experiments do not fit on a plate of 24"),
+        (("--replicates", 2), "--replicates is for a plate"),
+        (("--count", 0), "Invalid value for '--count'"),
+    ],
+)
+def test_a_plate_that_there_is_not(labs, options, sentence):
+    assert labs
+    assert sentence in call("ask", *options, code=2).stderr
+
+
+@pytest.mark.usefixtures("begun")
+def test_a_result_for_a_trial_of_nobodys_plate_is_refused():
+    call("ask", "--count", 2, "--format", "csv", "--output", "plate.csv")
+    sheet = Path("plate.csv").read_text().replace("\n3,", "\n33,").replace(",,,,", ",0.5,,,")
+    Path("plate.csv").write_text(sheet)
+    said = call("tell", "plate.csv", code=2).stderr
+    assert "site 'x' has no trial 33" in said and "Nothing in the sheet was told." in said
+    assert trials()[2].status is Status.PENDING
