@@ -1,4 +1,5 @@
 import re
+import time
 from hashlib import sha256
 from html import unescape
 from pathlib import Path
@@ -212,8 +213,8 @@ def test_all_studies_at_a_glance(engine, ada):
     played(engine, study_of("first", deadline=7300.0), 2, present=1)
     played(engine, study_of("second", ("a", "b"), 1), 1)
     said = text(ada.get("/"))
-    assert "first 2 of 4 1 of 3 y, z in 2 h 1 min" in said
-    assert "second 1 of 1 2 nobody finished" in said
+    assert "first rounds 2 of 4 rounds 1 of 3 y, z in 2 h 1 min" in said
+    assert "second rounds 1 of 1 rounds 2 nobody finished" in said
 
 
 def test_a_study_page_says_where_it_stands_and_what_was_agreed(engine, ada):
@@ -225,7 +226,8 @@ def test_a_study_page_says_where_it_stands_and_what_was_agreed(engine, ada):
     said = text(ada.get("/study?name=trial"))
     assert "Round 2 2 of 4 closed" in said and "1 of 3 waits for y" in said and "in 2 h 1 min" in said
     assert "1 of 3 have joined" in said
-    assert "x in 2 of 4 y has not joined yet waited for 2 of 4 z has not joined yet left 2 of 4" in said
+    rows = r"x in 2 of 4 \d+ s ago y has not joined yet waited for 2 of 4 \d+ s ago z has not joined yet left 2 of 4"
+    assert re.search(rows, said)
     assert "T 20 to 90 °C linear" in said and "c 0.0001 to 0.1 logarithmic" in said
     for agreed in ("uniform", "ring", "4 rounds", "2 of 3 sites", study.digest):
         assert agreed in said
@@ -316,7 +318,7 @@ def test_an_overview_follows_the_exchange(engine):
     assert np.array_equal(overview.designs("trial")[1], expected, equal_nan=True)
     seen = overview.study("trial")
     assert [site.attendance for site in seen.sites] == [Attendance.AWAITED, Attendance.SPENT, Attendance.AWAITED]
-    assert [site.attended for site in seen.sites] == [3, 1, 3] and not seen.is_finished
+    assert [site.proposed for site in seen.sites] == [3, 1, 3] and not seen.is_finished
     exchange.submit("trial", Proposal("x", 3, [(0.5, 0.5)]))
     now[0] += 61.0
     seen = overview.study("trial")
@@ -366,3 +368,46 @@ def test_of_very_many_rounds_the_last_are_drawn():
 )
 def test_a_duration_is_said_in_its_two_largest_units(seconds, said):
     assert duration(seconds) == said
+
+
+# ------------------------------------------------------------------------------------------------- the free pace
+
+
+def free(engine):
+    """Three sites at the free pace: x has proposed twice, y a plate of three, z nothing."""
+    exchange = Transactions(engine)
+    exchange.create(study_of(pace="free"))
+    exchange.submit("trial", Proposal("x", 0, [(0.1, 0.2)]))
+    exchange.submit("trial", Proposal("y", 0, [(0.3, 0.4), (0.5, 0.6), (0.7, 0.8)]))
+    exchange.submit("trial", Proposal("x", 1, [(0.9, 0.2)]))
+    return exchange
+
+
+def test_at_the_free_pace_a_page_says_who_is_how_far_and_was_heard_when(engine, ada):
+    exchange = free(engine)
+    said = text(ada.get("/study?name=trial"))
+    assert "Experiments proposed 5 of 12, in 3 proposals" in said and "Pace free" in said
+    assert re.search(r"x has not joined yet active 2 of 4 \d+ s ago y has not joined yet active 3 of 4", said)
+    assert "z has not joined yet active 0 of 4 –" in said
+    assert "Deadline" not in said and "Quorum" not in said and "4 experiments of each site" in said
+    assert "free 5 of 12 experiments 2 of 3 nobody never: nobody waits" in text(ada.get("/"))
+    exchange.leave("trial", "z")
+    assert "z has not joined yet left" in text(ada.get("/study?name=trial"))
+
+
+def test_the_timeline_shows_who_proposed_when(engine, ada):
+    free(engine)
+    series = ada.get("/charts/timeline?name=trial").json()["series"]
+    assert {row["name"]: len(row["data"]) for row in series} == {"x": 2, "y": 1, "z": 0}
+    point = series[1]["data"][0]
+    assert point["name"] == "y, turn 0: 3 designs, arrival 1"
+    assert point["value"][1] == "y" and abs(point["value"][0] / 1000.0 - time.time()) < 600.0
+
+
+def test_at_the_free_pace_charts_go_by_arrival(engine, ada):
+    free(engine)
+    path = ada.get("/charts/path?name=trial&parameter=0").json()
+    assert path["xAxis"]["data"] == [0, 1, 2] and path["series"][0]["connectNulls"]
+    assert [value is None for value in path["series"][0]["data"]] == [False, True, False]
+    cells = ada.get("/charts/matrix?name=trial&round=1").json()["series"][0]["data"]
+    assert len(cells) == 9 and cells[0]["value"][2] == pytest.approx(2 / 3, abs=1e-3)

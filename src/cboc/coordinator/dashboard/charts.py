@@ -5,11 +5,13 @@ Colours are the style sheet's. Tooltips are drawn, not written as HTML: the name
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from cboc.arrays import Array
+from cboc.coordinator.dashboard.overview import Arrival
 from cboc.errors import CbocError
 from cboc.exchange.study import Study
 from cboc.space.parameters import Parameter
@@ -64,6 +66,7 @@ def path(study: Study, X: Array, parameter: int) -> Option:  # (rounds, K, D)
         )
     first = max(0, len(X) - MOST_ROUNDS)
     name = study.space.names[parameter]
+    what = "round" if study.pace.waits else "arrival"
     values = _natural(study, X[first:], parameter)
     unit = study.space.parameters[name].unit
     return {
@@ -71,7 +74,7 @@ def path(study: Study, X: Array, parameter: int) -> Option:  # (rounds, K, D)
         "grid": ROOMY,
         "xAxis": {"type": "category", "data": list(range(first, len(X))), "boundaryGap": False},
         "yAxis": _axis(study.space.parameters[name]),
-        "tooltip": {"renderMode": "richText", "formatter": f"{{a}}\nround {{b}}: {{c}} {unit}".rstrip()},
+        "tooltip": {"renderMode": "richText", "formatter": f"{{a}}\n{what} {{b}}: {{c}} {unit}".rstrip()},
         "series": [_line(study, k, row) for k, row in enumerate(values)],
     }
 
@@ -97,9 +100,39 @@ def plane(study: Study, X: Array) -> Option:  # (rounds, K, 2)
         "grid": ROOMY,
         "xAxis": _axis(x),
         "yAxis": _axis(y),
-        "tooltip": {"renderMode": "richText", "formatter": "{a}\nround {b}: {c}"},
+        "tooltip": {
+            "renderMode": "richText",
+            "formatter": f"{{a}}\n{'round' if study.pace.waits else 'arrival'} {{b}}: {{c}}",
+        },
         "series": series,
     }
+
+
+def timeline(study: Study, arrivals: Sequence[Arrival]) -> Option:
+    """Draw who proposed when, a row for every site."""
+    timed = [arrival for arrival in arrivals if arrival.at is not None]
+    rows = {site: [a for a in timed if a.site == site] for site in study.sites}
+    return {
+        "animation": False,
+        "grid": ROOMY,
+        "xAxis": {"type": "time"},
+        "yAxis": {"type": "category", "data": list(study.sites), "inverse": True, "axisLine": {"show": False}},
+        "tooltip": {"renderMode": "richText", "formatter": "{b}"},
+        "series": [
+            {
+                "type": "scatter",
+                "name": site,
+                "symbolSize": 9,
+                "data": [{"name": _told(a), "value": [1000.0 * float(a.at or 0.0), site]} for a in row],
+            }
+            for site, row in rows.items()
+        ],
+    }
+
+
+def _told(arrival: Arrival) -> str:
+    designs = "a design" if arrival.designs == 1 else f"{arrival.designs} designs"
+    return f"{arrival.site}, turn {arrival.turn}: {designs}, arrival {arrival.state}"
 
 
 def has_plane(study: Study) -> bool:
@@ -117,6 +150,7 @@ def _line(study: Study, k: int, points: list[Any]) -> Option:
         "symbol": "circle",
         "symbolSize": 5,
         "showSymbol": are_few,
+        "connectNulls": not study.pace.waits,  # at the free pace a state has one site's proposal
         "lineStyle": {"width": 1.5 if are_few else 1, "opacity": 0.9 if are_few else 0.5},
         "emphasis": {"focus": "series", "lineStyle": {"width": 2.5, "opacity": 1}, "endLabel": {"show": not are_few}},
         "endLabel": {"show": False, "formatter": "{a}", "align": "right", "offset": [-8, -10]},

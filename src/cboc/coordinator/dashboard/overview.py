@@ -15,11 +15,14 @@ import numpy as np
 from sqlalchemy import Connection, Engine, select
 
 from cboc.arrays import Array
-from cboc.coordinator.database import sites, studies, transaction
+from cboc.coordinator.database import proposals, sites, studies, transaction
 from cboc.coordinator.store import SqlStore
 from cboc.errors import CbocError
 from cboc.exchange.ledger import Ledger, Past
 from cboc.exchange.study import Study
+
+MOST_ARRIVALS = 2000  # on a timeline
+MOST_STATES = 200  # whose designs are drawn, at the free pace
 
 
 class Attendance(StrEnum):
@@ -28,6 +31,7 @@ class Attendance(StrEnum):
     IN = "in"
     AWAITED = "waited for"
     LATE = "late"
+    ACTIVE = "active"  # at the free pace: it may propose whenever it likes
     SPENT = "budget used"
     LEFT = "left"
 
@@ -39,8 +43,9 @@ class SiteOverview:
     name: str
     has_joined: bool
     attendance: Attendance
-    attended: int  # closed rounds that it was in
+    proposed: int  # experiments in closed states
     budget: int
+    heard_at: float | None = None  # when its last proposal arrived, in seconds since 1970
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ class StudyOverview:
     """One study at the time `now`, as the dashboard shows it."""
 
     study: Study
-    closed: int  # rounds; the one of this number is open
+    closed: int  # rounds, of which the one of this number is open; at the free pace, arrivals
     sites: tuple[SiteOverview, ...]
     closes_at: float | None  # when the open round may close without the rest
     now: float
@@ -67,6 +72,17 @@ class StudyOverview:
     def is_finished(self) -> bool:
         """Has every site left or used its budget?"""
         return all(site.attendance in (Attendance.LEFT, Attendance.SPENT) for site in self.sites)
+
+
+@dataclass(frozen=True)
+class Arrival:
+    """One proposal of the record, as a timeline shows it."""
+
+    state: int
+    site: str
+    turn: int
+    designs: int
+    at: float | None
 
 
 @dataclass(frozen=True)
@@ -106,17 +122,29 @@ class Overview:
         """Return the study and the proposals of its closed rounds, in the unit cube; NaN where a site was absent."""
         with transaction(self._engine, is_reading=True) as connection:
             ledger = self._ledger(connection, name)
-            return ledger.study, self._known[name].designs[: ledger.round]
+            designs = self._known[name].designs
+            return ledger.study, designs[: ledger.round] if ledger.study.pace.waits else designs
+
+    def arrivals(self, name: str) -> tuple[Study, list[Arrival]]:
+        """Return the study and its latest proposals, in the order of their arrival."""
+        columns = (proposals.c.state, proposals.c.site, proposals.c.turn, proposals.c.designs, proposals.c.arrived_at)
+        latest = select(*columns).where(proposals.c.study == name).order_by(proposals.c.state.desc())
+        with transaction(self._engine, is_reading=True) as connection:
+            study = self._ledger(connection, name).study
+            rows = connection.execute(latest.limit(MOST_ARRIVALS)).all()
+        return study, [Arrival(*row) for row in reversed(rows)]
 
     def _seen(self, connection: Connection, name: str) -> StudyOverview:
         ledger, now = self._ledger(connection, name), self._clock()
         has_joined = select(sites.c.site).where(sites.c.study == name, sites.c.token.is_not(None))
         joined = set(connection.execute(has_joined).scalars())
-        rounds = (~np.isnan(self._known[name].designs[: ledger.round, :, 0])).sum(axis=0).tolist()
-        standing = _attendances(ledger, rounds, is_late=ledger.closes_at is not None and now >= ledger.closes_at)
+        latest = ledger.store.latest_of_all(ledger.round - 1)
+        heard = {site: entry.at for site, entry in ledger.store.latest_of_all(ledger.round).items()}
+        proposed = {site: latest[site].after if site in latest else 0 for site in ledger.study.sites}
+        standing = _attendances(ledger, proposed, is_late=ledger.closes_at is not None and now >= ledger.closes_at)
         members = tuple(
-            SiteOverview(site, site in joined, standing[site], attended, ledger.study.budget(site))
-            for site, attended in zip(ledger.study.sites, rounds, strict=True)
+            SiteOverview(site, site in joined, standing[site], many, ledger.study.budget(site), heard.get(site))
+            for site, many in proposed.items()
         )
         return StudyOverview(ledger.study, ledger.round, members, ledger.closes_at, now)
 
@@ -125,9 +153,11 @@ class Overview:
         store = SqlStore(connection, name, is_reading=True)
         known = self._known.get(name) or _agreed(store)
         ledger = Ledger(known.study, store, self._clock, known.past)
-        new = [_stacked(ledger, round) for round in range(len(known.designs), ledger.round)]
+        first = len(known.designs) if ledger.study.pace.waits else max(0, ledger.round - MOST_STATES)
+        new = [_stacked(ledger, state) for state in range(first, ledger.round)]
         if new or name not in self._known:
-            self._known[name] = Known(known.study, ledger.past, np.concatenate([known.designs, *new]))
+            before = known.designs if ledger.study.pace.waits else known.designs[:0]
+            self._known[name] = Known(known.study, ledger.past, np.concatenate([before, *new]))
         return ledger
 
 
@@ -144,15 +174,17 @@ def _stacked(ledger: Ledger, round: int) -> Array:  # (1, K, D)
     return X
 
 
-def _attendances(ledger: Ledger, rounds: list[int], *, is_late: bool) -> dict[str, Attendance]:
-    """Where every site stands in the open round, given the number of rounds that it has entered."""
-    present, missing = set(ledger.store.entries(ledger.round)), set(ledger.missing())
+def _attendances(ledger: Ledger, proposed: dict[str, int], *, is_late: bool) -> dict[str, Attendance]:
+    """Where every site stands, given the number of experiments that it has proposed."""
+    present, missing, able = set(ledger.store.entries(ledger.round)), set(ledger.missing()), set(ledger.expected())
 
-    def one(site: str, entered: int) -> Attendance:
+    def one(site: str, many: int) -> Attendance:
         if site in present:
             return Attendance.IN
         if site in missing:
             return Attendance.LATE if is_late else Attendance.AWAITED
-        return Attendance.SPENT if entered >= ledger.study.budget(site) else Attendance.LEFT
+        if site in able:
+            return Attendance.ACTIVE
+        return Attendance.SPENT if many >= ledger.study.budget(site) else Attendance.LEFT
 
-    return {site: one(site, entered) for site, entered in zip(ledger.study.sites, rounds, strict=True)}
+    return {site: one(site, many) for site, many in proposed.items()}

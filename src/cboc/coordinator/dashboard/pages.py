@@ -38,6 +38,7 @@ SHADES = {
     Attendance.IN: "good",
     Attendance.AWAITED: "wait",
     Attendance.LATE: "bad",
+    Attendance.ACTIVE: "good",
     Attendance.SPENT: "",
     Attendance.LEFT: "",
 }
@@ -151,6 +152,10 @@ def _views(overview: Overview, show: Show) -> APIRouter:
     @router.get(CHARTS + "path")
     def path(_: Person, name: Name, parameter: ParameterNumber) -> Response:
         return JSONResponse(charts.path(*overview.designs(name), parameter))
+
+    @router.get(CHARTS + "timeline")
+    def timeline(_: Person, name: Name) -> Response:
+        return JSONResponse(charts.timeline(*overview.arrivals(name)))
 
     @router.get(CHARTS + "plane")
     def plane(_: Person, name: Name) -> Response:
