@@ -13,7 +13,7 @@ def test_no_error_of_ours_is_mistaken_for_a_wrong_value(kind):
 
 
 def test_whoever_guards_against_wrong_values_still_hears_that_others_are_awaited():
-    study = Study({"a": (0.0, 1.0)}, ["x", "y"], 3)
+    study = Study({"a": (0.0, 1.0)}, ["x", "y"], 3, pace="rounds")
     site = Site(study, "x", Ledger(study), direction="maximise", policy=Policy(initial=0))
 
     def careful():

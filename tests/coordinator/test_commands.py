@@ -28,6 +28,7 @@ name = "buffer study"
 horizon = 2
 initial = 2
 deadline = "36 h"
+pace = "rounds"
 [space]
 pH = {low = 2, high = 9}
 solvent = {options = ["water", "ethanol"]}

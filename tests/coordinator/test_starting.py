@@ -29,6 +29,7 @@ STUDY = """
 name = "buffer study"
 horizon = 2
 deadline = "36 h"
+pace = "rounds"
 [space]
 pH = {low = 2, high = 9}
 [[site]]

@@ -172,7 +172,7 @@ def test_a_sheet_has_a_column_for_each(tmp_path):
     path.write_text(worksheet.write([x.ask()], x.space))
     header, line = path.read_text().splitlines()
     assert header == "trial,a,b,stirrer,speed,dose,y,sem,status,cost"
-    path.write_text(f"{header}\n{line.rstrip(',')},0.5,,\n")
+    path.write_text(f"{header}\n{line.rstrip(',')},0.5,,,\n")
     worksheet.enter_all(x, worksheet.read(path, x.space))
     assert x.trials[0].y == 0.5 and x.trials[0].executed == pytest.approx(x.trials[0].proposed, abs=1e-6)
 

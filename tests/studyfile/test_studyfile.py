@@ -68,7 +68,7 @@ BAD_TIMES = [
     ('duration = "long"', "duration is a time such as 2.5"),
     ("duration = {median = -1}", "the median of a duration is a number above 0"),
     ("duration = {mean = 1}", "unknown key 'mean'"),
-    ("duration = {spread = 0.1}", "median is missing"),
+    ("duration = {spread = 0.1}", "the key 'median' is missing"),
 ]
 
 

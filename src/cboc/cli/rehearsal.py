@@ -40,7 +40,6 @@ STUDY = f"""# Three labs whose problems are similar, not the same. Written by cb
 name = "rehearsal"
 horizon = {ROUNDS}
 initial = {INITIAL}
-deadline = "1 min"
 """ + "".join(
     f'\n[[site]]\nname = "{name}"\ndirection = "minimise"\nproblem = "levy-2"\nshift = {shift}\n'
     for name, shift in SITES.items()

@@ -311,8 +311,9 @@ def _durations(sites: Mapping[str, Section]) -> dict[str, LogNormal]:
 
 def _duration(section: Section) -> LogNormal:
     section.check_keys(("median", "spread"))
+    median, spread = section.need("median", NUMBER), section.get("spread", NUMBER, 0.0)
     with at(section.place):
-        return LogNormal(section.need("median", NUMBER), section.get("spread", NUMBER, 0.0))
+        return LogNormal(median, spread)
 
 
 def _study(settings: Section, space: Space, sites: Mapping[str, Section]) -> Study:
