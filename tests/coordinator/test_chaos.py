@@ -11,16 +11,18 @@ import sys
 import threading
 import time
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from signal import SIGKILL
 
+import numpy as np
 import pytest
 from sqlalchemy import func, select
 
 import cboc
-from cboc import Study, Waiting
-from cboc.coordinator.database import metadata, open_database, proposals, studies
+from cboc import Ledger, Site, Study, Waiting
+from cboc.coordinator.database import metadata, open_database, proposals, studies, transaction
+from cboc.coordinator.store import SqlStore
 from cboc.coordinator.tokens import Tokens
 from cboc.coordinator.transactions import Transactions
 from cboc.exchange.messages import Proposal
@@ -34,6 +36,7 @@ IS_LONG = os.environ.get("CBOC_CHAOS") == "long"
 SITES, ROUNDS, KILLS = (4, 40, 16) if IS_LONG else (3, 4, 2)  # as many kills of the coordinator, and of sites
 PATIENCE = 1800.0 if IS_LONG else 120.0  # seconds, after which a study counts as stuck
 STUDY = Study({"a": (0.0, 1.0)}, [f"site-{k}" for k in range(SITES)], ROUNDS, name="trial run", pace="rounds")
+FREE = replace(STUDY, pace="free")
 COORDINATOR = "coordinator"
 
 
@@ -104,9 +107,10 @@ def _count(engine):
         return connection.execute(select(func.count()).select_from(proposals)).scalar_one()
 
 
+@pytest.mark.parametrize("study", [STUDY, FREE], ids=["rounds", "free"])
 @pytest.mark.parametrize("seed", range(2 if IS_LONG else 1))
-def test_nothing_is_lost_and_nothing_counts_twice(engine, url, tmp_path, seed):
-    Transactions(engine).create(STUDY)
+def test_nothing_is_lost_and_nothing_counts_twice(engine, url, tmp_path, seed, study):
+    Transactions(engine).create(study)
     door, port, until = Tokens(engine), free_port(), time.monotonic() + PATIENCE
     files = {site: tmp_path / f"{site}.db" for site in STUDY.sites}
     with Proxy(port, trouble=0.3, seed=seed) as proxy:
@@ -116,17 +120,49 @@ def test_nothing_is_lost_and_nothing_counts_twice(engine, url, tmp_path, seed):
             break_things(engine, everybody, until, random.Random(seed))
             _wait(lambda: all(process.status() == 0 for process in labs.values()), everybody, until)
     assert sum(proxy.done[fault] for fault in FAULTS) >= SITES
-    _is_whole(engine)
-    _is_that_of_one_process(files)
+    _is_whole(engine, study)
+    if study.pace.waits:
+        _is_that_of_one_process(files)
+    else:
+        _is_its_own_replay(engine, files)
 
 
-def _is_whole(engine):
-    """Every proposal once, and every round closed."""
+def _is_whole(engine, study):
+    """Every proposal once, and every round closed; at the free pace, every arrival with a number of its own."""
     with engine.connect() as connection:
-        keys = [(row.state, row.turn, row.site) for row in connection.execute(select(proposals))]
+        keys = sorted((row.state, row.turn, row.site) for row in connection.execute(select(proposals)))
         closed = connection.execute(select(studies.c.closed)).scalar_one()
-    assert sorted(keys) == [(round, round, site) for round in range(ROUNDS) for site in STUDY.sites]
-    assert closed == ROUNDS
+    everything = sorted((round, site) for round in range(ROUNDS) for site in study.sites)
+    assert sorted((turn, site) for _, turn, site in keys) == everything
+    if study.pace.waits:
+        assert [state for state, _, _ in keys] == [turn for _, turn, _ in keys] and closed == ROUNDS
+    else:
+        assert [state for state, _, _ in keys] == list(range(closed)) and closed == ROUNDS * SITES
+
+
+def _is_its_own_replay(engine, files):
+    """Every answer and every design follows, to the last bit, from the record of arrivals and the site's own file."""
+    with transaction(engine, is_reading=True) as connection:
+        store = SqlStore(connection, FREE.name, is_reading=True)
+        record = [entry for state in range(store.closed) for entry in store.entries(state).values()]
+    ledger = Ledger(FREE)
+    for entry in record:
+        ledger.submit(entry.proposal)
+    for site, path in files.items():
+        kept = SiteFile(path).trials()
+        again = Site(FREE, site, ledger, trials=kept, **SETTINGS)
+        for trial in kept[SETTINGS["policy"].initial :]:
+            answer, replayed = trial.answer, ledger.mix(site, trial.turn.number)
+            assert (answer.snapshot, answer.weights, answer.others) == (
+                replayed.snapshot,
+                replayed.weights,
+                replayed.others,
+            )
+            assert again.proposal(trial) == ledger.store.find(site, trial.turn.number).proposal
+            before = Site(FREE, site, ledger, trials=kept[: trial.number], **SETTINGS)
+            before.mind.heard = trial.turn.heard
+            assert before.mind.opinion(trial.number).propose() == pytest.approx(np.array(trial.proposed), abs=2**-32)
+            assert trial.y == outcome(site, trial.design(FREE.space))
 
 
 def _is_that_of_one_process(files):
@@ -136,7 +172,8 @@ def _is_that_of_one_process(files):
     for site, path in files.items():
         file = SiteFile(path)
         sent = {(message.path, message.body) for message in file.sent() if message.method == "PUT"}
-        assert file.trials() == expected.of(site) and len(sent) == ROUNDS
+        untimed = [replace(trial, began=None, ended=None) for trial in file.trials()]
+        assert untimed == expected.of(site) and len(sent) == ROUNDS
 
 
 def test_a_crash_of_the_database_loses_no_proposal_that_was_acknowledged(mortal):
