@@ -85,6 +85,8 @@ def test_asking_waits_for_the_others_and_then_gives_the_mean():
         ({"weights": (1.0,)}, "a row of W has 2 weights; site 'x' was given 1"),
         ({"weights": (0.5, 0.4)}, "add up to 1; those for 'x' do not"),
         ({"leader": "z"}, "the network of site 'x' names a leader that is not a site"),
+        ({"turn": 7}, "site 'x' asked about its turn 0; its network gave turn 7 of 'x'"),
+        ({"site": "y"}, "site 'x' asked about its turn 0; its network gave turn 0 of 'y'"),
     ],
 )
 def test_a_network_that_gives_no_designs_is_named_and_nothing_of_it_is_kept(odd, complaint):
@@ -103,6 +105,28 @@ def test_a_network_that_gives_no_designs_is_named_and_nothing_of_it_is_kept(odd,
         x.ask()
     x.network = y.network
     assert x.ask().status == Status.PENDING
+
+
+@pytest.mark.parametrize("pace", ["rounds", "free"])
+def test_a_network_that_answers_nothing_is_named_and_nothing_of_it_is_kept(pace):
+    x, y = make(pace=pace, shares_best=True)
+    finish_initial(x, y)
+    before = list(x.trials)
+
+    class Silent:
+        submit, leave = x.network.submit, x.network.leave
+
+        def mix(self, *_):
+            return None
+
+        def news(self, *_):
+            return None
+
+    x.network = Silent()
+    complaint = "answer a proposal by a Mix" if pace == "rounds" else "give News"
+    with pytest.raises(CbocError, match=f"the network of site 'x' has to {complaint}; it gave None"):
+        x.ask()
+    assert x.trials[: len(before)] == before and all(trial.answer is None for trial in x.trials)
 
 
 def test_ask_is_idempotent_until_told():

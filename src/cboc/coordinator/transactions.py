@@ -111,6 +111,11 @@ def _check(study: Study) -> None:
                 f"a name has up to {LONGEST} printable characters, and no blank at either end; "
                 f"{name[:LONGEST]!r} does not fit."
             )
+    if study.quorum > 1 and study.deadline is None:
+        raise CbocError(
+            f"a quorum says how many sites are enough when the deadline has passed, and study '{study.name}' has no "
+            "deadline; give one, or leave the quorum out."
+        )
     if study.rule.terms is None:
         raise CbocError(
             f"a coordinator knows the rules {', '.join(RULES)} and fixed matrices; it cannot run your own function."

@@ -211,10 +211,13 @@ class Site:
         if self.study.pace.waits or not self.study.shares_best:
             return
         try:
-            self.mind.heard = self.network.news(self.name).others
+            news = self.network.news(self.name)
         except Unreachable:
             if not self.policy.goes_on_alone:
                 raise
+            return
+        self.study.check_news(news, self.name)
+        self.mind.heard = news.others
 
     def _initial_trial(self, plate: int) -> Trial:
         """The next space-filling design; the first plate is filled with them."""
@@ -299,7 +302,7 @@ class Site:
         except NotSubmitted:  # the others lost it: they were restored from a backup
             self.network.submit(self.proposal(trial))
             mix = self.network.mix(self.name, turn.number)
-        self.study.check_mix(mix, turn.wells)
+        self.study.check_mix(mix, self.name, turn.number, turn.wells)
         for trial in self.log.unanswered:
             self.log.keep(self._judged(trial, mix))
         return [well for well in self.log.wells(turn.number) if well.status is Status.PENDING]
