@@ -32,8 +32,8 @@ from cboc.site.mind import Mind
 from cboc.site.policy import INITIAL, Policy, whole
 from cboc.site.trial import UNANSWERED, Answer, Decision, Status, Trial, Turn
 from cboc.space.space import Space
-from cboc.strategy.opinion import Heard
-from cboc.strategy.verdict import Note, Stance, Verdict
+from cboc.strategy.opinion import Heard, as_design
+from cboc.strategy.verdict import Note, Stance, Verdict, as_note, as_verdict
 
 LARGEST = 700.0  # its exponential is still finite
 
@@ -235,9 +235,9 @@ class Site:
             return self.log.keep(replace(last, number=number, turn=replace(last.turn, well=well)))
         opinion = self.mind.opinion(number)
         with one_thread():
-            found = self._checked(opinion.propose())
-            note = opinion.note(found)
-        x = quantise(np.clip(found, 0.0, 1.0))
+            found = as_design(opinion.propose(), self.space, self.name)
+            note = as_note(opinion.note(found))
+        x = quantise(found)
         x = x if self.space.is_box and self.space.is_continuous else quantise(self.space.project(x))
         shared = (self._bests(), self.mind.heard) if first is None else ((), ())
         status = Status.PROPOSED
@@ -250,16 +250,6 @@ class Site:
             self._say_goodbye()
             raise Finished(f"site '{self.name}' stops: its largest utility fell below {self.policy.stop_below:g}.")
         return trial
-
-    def _checked(self, found: object) -> Array:
-        """The design that the strategy found; raises if it is not one, as a user's strategy may return anything."""
-        x = np.asarray(found, dtype=float)
-        if x.shape != (self.space.dimension,) or not np.isfinite(x).all():
-            raise CbocError(
-                f"the strategy of site '{self.name}' has to find a design of {self.space.dimension} coordinates; "
-                f"{found!r} is not one."
-            )
-        return x
 
     def _bests(self) -> tuple[Point, ...]:
         """The best design so far if the study shares it, without parameters that only this site has."""
@@ -316,9 +306,10 @@ class Site:
         x = self._completed(mix.X[turn.well], trial)
         heard = Heard(x, np.array(trial.proposed), turn.note, np.array(mix.others).reshape(-1, len(mix.X[0])))
         with one_thread():
-            verdict = self.mind.opinion(trial.number).judge(heard)
+            verdict = as_verdict(self.mind.opinion(trial.number).judge(heard))
         if verdict.instead is not None:
-            verdict = replace(verdict, instead=_point(self.space.project(self._checked(verdict.instead))))
+            instead = as_design(verdict.instead, self.space, self.name)
+            verdict = replace(verdict, instead=_point(self.space.project(instead)))
         others = mix.others if turn.well == 0 else ()
         answer = Answer(_point(x), mix.weights, mix.snapshot, verdict, mix.leader, others)
         decision = _decision(verdict, turn.note)

@@ -200,7 +200,8 @@ class Trial:
         elif note.reason:
             parts.append(f"not drawn to the others{because}")
         if self.decision is Decision.DECLINED:
-            parts.append(f"not run, because {answer.verdict.reason}: this is your own proposal")
+            why = f", because {answer.verdict.reason}" if answer.verdict.reason else ""
+            parts.append(f"not run{why}: this is your own proposal")
         elif self.decision is Decision.OTHER:
             parts.append(f"another design instead, because {answer.verdict.reason or 'your strategy says so'}")
         elif answer.mix != self.proposed:
