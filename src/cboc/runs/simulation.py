@@ -42,8 +42,9 @@ def simulate(
     All sites have the same policy, and ask for `plate` experiments at a time. `durations` says how long experiments
     take, for all sites or by site: a number, a distribution or a function of a random generator; every trial then keeps
     when it began and ended. Without them rounds have no calendar, and at the free pace every experiment takes 1. With a
-    `journal` every step is on disk at once, and calling again with the same arguments continues where the file ends,
-    bit for bit. Working alone is `Study(..., rule="identity")` with the same seed.
+    `journal` every step is saved at once, and calling again with the same arguments continues where the file ends, bit
+    for bit. A kill loses nothing; after a power cut at most the experiments of one second are run again. Working alone
+    is `Study(..., rule="identity")` with the same seed.
     """
     given = dict.fromkeys(study.sites, direction) if isinstance(direction, str) else dict(direction)
     earlier = dict(data or {})
