@@ -23,9 +23,9 @@ from cboc.arrays import Array, one_thread
 from cboc.consensus.matrix import quantise
 from cboc.data.dataset import Best, Dataset, Direction
 from cboc.data.objective import Outcome
-from cboc.errors import CbocError, at
+from cboc.errors import CbocError, at, check_kind
 from cboc.exchange.messages import Mix, Point, Proposal
-from cboc.exchange.network import Network, NotSubmitted, Unreachable
+from cboc.exchange.network import Network, NotSubmitted, Unreachable, as_network
 from cboc.exchange.study import Study, check_names
 from cboc.site.logbook import Logbook
 from cboc.site.mind import Mind
@@ -62,7 +62,7 @@ class Site:
         direction: Direction | str,
         policy: Policy | None = None,
         data: Dataset | None = None,
-        own: Space | None = None,
+        own: Space | Mapping[str, Any] | None = None,
         trials: Iterable[Trial] = (),
         save: Callable[[Trial], Trial | None] | None = None,
         first_turn: int = 0,
@@ -72,12 +72,14 @@ class Site:
         study.index(name)
         with at(f"site '{name}'"):
             self.direction = Direction.of(direction)
-        self.study, self.name, self.network = study, name, network
+        self.study, self.name, self.network = study, name, as_network(network)
         self.policy = Policy() if policy is None else policy
-        self.space = study.space if own is None else study.space + own
+        check_kind("a site's policy", self.policy, Policy, "a Policy(...)")
+        self.space = study.space if own is None else study.space + (own if isinstance(own, Space) else Space(own))
         check_names(self.space)
         self.data = Dataset.empty(self.space.dimension, direction=self.direction) if data is None else data
         self._check_data()
+        first_turn = whole("first_turn", first_turn, least=0)
         wanted = INITIAL * len(self.space.names) if self.policy.initial is None else self.policy.initial
         self.initial = max(0, wanted - len(self.data))
         self.log = Logbook(name, self.space, study.objectives, self.data, trials, save, first_turn, claim, clock)
@@ -85,6 +87,7 @@ class Site:
 
     def _check_data(self) -> None:
         who, data = f"site '{self.name}'", self.data
+        check_kind("a site's data", data, Dataset, "a Dataset")
         if data.direction != self.direction:
             raise CbocError(f"{who} is to {self.direction}, but its data say {data.direction}; make them agree.")
         if data.dimension != self.space.dimension:
