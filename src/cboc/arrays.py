@@ -16,8 +16,17 @@ Owners = NDArray[np.int_]
 
 
 def is_number(value: object) -> bool:
-    """Whether a value is a Python or NumPy number, including NaN and infinity, but not True or False."""
-    return isinstance(value, Real) and not isinstance(value, bool)
+    """Whether a value is a Python or NumPy number, including NaN and infinity, but not True or False.
+
+    A number such as 10**400, which no float can hold, does not count.
+    """
+    if not isinstance(value, Real) or isinstance(value, bool):
+        return False
+    try:
+        float(value)
+    except OverflowError:
+        return False
+    return True
 
 
 @cache

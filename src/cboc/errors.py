@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from types import UnionType
 
 
 class CbocError(Exception):
@@ -16,6 +17,12 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
     known = list(known)
     close = difflib.get_close_matches(name, known, n=1)
     return f"did you mean '{close[0]}'?" if close else f"known: {', '.join(known)}."
+
+
+def check_kind(what: str, value: object, kind: type | tuple[type, ...] | UnionType, expected: str) -> None:
+    """Raise one sentence if a value that somebody gave is of another kind; called where it enters."""
+    if not isinstance(value, kind):
+        raise CbocError(f"{what} is {expected}; this is {value!r}.")
 
 
 def installing(extra: str) -> str:

@@ -10,13 +10,14 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import Any
 
 from cboc.data.dataset import Dataset, Direction
-from cboc.errors import CbocError
-from cboc.exchange.http import Client
+from cboc.errors import CbocError, check_kind
+from cboc.exchange.http import Client, check_address, check_patience
 from cboc.exchange.identity import identify
 from cboc.exchange.network import Unreachable
 from cboc.exchange.rest import Refused, Rest, disagreement
@@ -61,11 +62,12 @@ def join(
     is called with the reason when a message has to be repeated. The token is made here, and kept in the file before it
     is sent.
     """
-    if code is not None and len(code) > LONGEST_CODE:
-        raise CbocError(f"an invitation has 43 characters; this has {len(code)}. Was something copied with it?")
+    _check_given(url, code, certificate, patience)  # before anything is saved
+    _check_kinds(policy, study, data)
     wanted = None if direction is None else str(Direction.of(direction))
     file = SiteFile(storage, is_made=url is not None and code is not None)
     if "agreement" in file.about:
+        _check_sound(file)
         _settle(file, policy, wanted)
         _move(file, url, code, certificate, patience)
     else:
@@ -93,11 +95,51 @@ def join(
 
 def connect(file: SiteFile, patience: float = 60.0, on_retry: Callable[[str], None] | None = None) -> Rest:
     """The network through the coordinator that a site's file names."""
+    _check_sound(file)
     about = file.about
-    if not {"url", "code", "token", "direction"} <= set(about):
-        raise CbocError(f"{file.path} is damaged; restore an earlier copy.")
     client = Client(about["url"], about["token"], patience, about.get("certificate"), file.record, on_retry)
     return Rest(client, bool(about.get("has_left")), lambda: file.remember(has_left=True))
+
+
+def _check_given(url: object, code: object, certificate: object, patience: object) -> None:
+    """Raise one sentence if what a user gave cannot be an address, an invitation, a certificate or a time."""
+    if url is not None:
+        check_address(url)
+    if code is not None:
+        check_kind("an invitation", code, str, "a text of 43 characters")
+        if len(str(code)) > LONGEST_CODE:
+            raise CbocError(
+                f"an invitation has 43 characters; this has {len(str(code))}. Was something copied with it?"
+            )
+    if certificate is not None:
+        check_kind("a certificate", certificate, str, "its PEM text (-----BEGIN CERTIFICATE----- ...)")
+    check_patience(patience)
+
+
+def _check_kinds(policy: object, study: object, data: object) -> None:
+    """Raise one sentence if what a user gave is not a policy, a study or data; None is fine."""
+    if policy is not None:
+        check_kind("a site's policy", policy, Policy, "a Policy(...)")
+    if study is not None:
+        check_kind("the study that a site expects", study, Study, "a Study(...)")
+    if data is not None:
+        check_kind("a site's data", data, Dataset | str | PathLike, "a Dataset, or the path of a CSV file")
+
+
+def _check_sound(file: SiteFile) -> None:
+    """Raise one sentence if a site's file says something about itself that we never write."""
+    about = file.about
+    first_turn = about.get("first_turn", 0)
+    is_sound = (
+        all(isinstance(about.get(name), str) for name in ("url", "code", "token"))
+        and about.get("direction") in tuple(Direction)
+        and isinstance(about.get("certificate"), str | None)
+        and isinstance(about.get("returning", {}), dict)
+        and type(first_turn) is int
+        and first_turn >= 0
+    )
+    if not is_sound:
+        raise CbocError(f"{file.path} is damaged; restore an earlier copy.")
 
 
 def has_own_strategy(file: SiteFile) -> bool:
@@ -206,7 +248,10 @@ def _agreement(file: SiteFile, network: Rest, expected: Study | None) -> tuple[S
             agreed = _study(file.about["agreement"], damaged)
     if expected is not None and expected.digest != agreed.digest:
         raise disagreement(expected, file.about["agreement"])
-    return agreed, file.about["site"]
+    name = file.about.get("site")
+    if name not in agreed.sites:
+        raise CbocError(damaged)
+    return agreed, name
 
 
 def _study(agreement: Any, complaint: str) -> Study:

@@ -44,6 +44,7 @@ def studies(draw):
     sites = tuple("abcd"[: draw(st.integers(1, MOST_SITES))])
     K = len(sites)
     shuffles = draw(st.lists(st.permutations(range(K)), min_size=1, max_size=3))
+    deadline = draw(st.none() | st.just(10.0))
     mixture = np.mean([np.eye(K)[order] for order in shuffles], axis=0)  # doubly stochastic, mostly not symmetric
     return Study(
         {"a": (0.0, 1.0)},
@@ -52,8 +53,8 @@ def studies(draw):
         rule=draw(st.sampled_from(["leader", "uniform", Fixed(mixture), "identity"])),
         graph=draw(st.sampled_from(["complete", "ring", "star"])),
         budgets={site: draw(st.integers(1, HORIZON)) for site in sites if draw(st.booleans())},
-        quorum=draw(st.integers(1, K)),
-        deadline=draw(st.none() | st.just(10.0)),
+        quorum=1 if deadline is None else draw(st.integers(1, K)),
+        deadline=deadline,
         pace="rounds",
     )
 

@@ -232,3 +232,35 @@ def test_optional_parts_are_installed_from_the_clone():
     places = [*root.glob("src/**/*.py"), *root.glob("docs/**/*.md"), *root.glob("deploy/*"), root / "README.md"]
     wrong = [path for path in places if "install" in (text := path.read_text()) and "cboc[" in text]
     assert wrong == [] and os.path.exists(root / "pyproject.toml")
+
+
+@pytest.mark.parametrize(
+    ("damage", "complaint"),
+    [
+        (
+            "UPDATE studies SET agreement = '{'",
+            "the agreement of study 'buffer study' cannot be read; restore a backup",
+        ),
+        ("UPDATE studies SET agreement = '{}'", "cannot be read; restore a backup"),
+        ("UPDATE studies SET agreement = '[3]'", "cannot be read; restore a backup"),
+        ("UPDATE studies SET agreement = replace(agreement, 'uniform', 'unform')", "cannot be read"),
+        ("UPDATE studies SET agreement = CAST(x'7bff7d' AS TEXT)", "is not one, or is damaged"),
+    ],
+)
+def test_a_coordinator_that_could_answer_nothing_does_not_start(monkeypatch, damage, complaint):
+    monkeypatch.setattr(coordinator, "_run", lambda *_: None)
+    call("serve", "study.toml", code=0)
+    with closing(sqlite3.connect("coordinator.db")) as connection, connection:
+        connection.execute(damage)
+    for command in (("serve",), ("serve", "study.toml"), ("invite", "lab-a")):
+        said = call(*command)
+        assert complaint in " ".join(said.split()) and "Traceback" not in said
+
+
+def test_a_flipped_bit_in_the_schema_is_one_sentence(monkeypatch):
+    monkeypatch.setattr(coordinator, "_run", lambda *_: None)
+    call("serve", "study.toml", code=0)
+    data = Path("coordinator.db").read_bytes()
+    place = data.index(b"CREATE TABLE studies") + 7
+    Path("coordinator.db").write_bytes(data[:place] + b"\xff" + data[place + 1 :])
+    assert "is not one, or is damaged" in " ".join(call("serve").split())

@@ -217,8 +217,8 @@ def test_csv_as_people_and_excel_write_it(tmp_path, text, encoding):
     assert data == Dataset([[0.5, 0.5], [1, 1]], [2.5, -1000])
 
 
-def test_an_empty_outcome_or_a_failed_status_is_a_failure(tmp_path):
-    text = "a,b,y,status,sem\n1,0.1,,,\n2,0.2,5,failed,\n3,0.3,5,,0.5\n4,0.4,6,Complete,\n"
+def test_an_empty_outcome_is_a_failure(tmp_path):
+    text = "a,b,y,status,sem\n1,0.1,,,\n2,0.2,,failed,\n3,0.3,5,,0.5\n4,0.4,6,Complete,\n"
     data = Dataset.from_csv(csv(tmp_path, text), PLAIN, direction="maximise")
     assert data == Dataset([[0.3, 0.3], [0.4, 0.4]], [5, 6], [0.5, math.nan], [[0.1, 0.1], [0.2, 0.2]])
 
@@ -313,6 +313,34 @@ def test_a_frame_holds_natural_units_and_comes_back_equal():
     assert frame["T"].tolist() == [20.0, 55.0, 90.0, 37.5]
     assert frame["solvent"].tolist() == ["water", "ethanol", "water", "ethanol"]
     assert Dataset.from_frame(frame, SPACE, outcome="yield", direction="minimise") == measured()
+
+
+@pytest.mark.parametrize(
+    ("line", "complaint"),
+    [
+        ("1,0.2,5,failed,", "line 2, column status: 'failed' does not go with the outcome '5.0'; correct one of them"),
+        ("1,0.2,,failed,0.5", "line 2, column sem: a standard error is given, but no outcome"),
+        ("1,0.2,,,0.5", "line 2, column sem: a standard error is given, but no outcome"),
+        ("0_1,0.2,5,,", "line 2, column a: expected a number from 0 to 10, but got '0_1'"),
+        ("1,0.2,1_000,,", "line 2, column y: expected a number or an empty cell, but found '1_000'"),
+    ],
+)
+def test_nothing_that_somebody_wrote_is_dropped_or_guessed(tmp_path, line, complaint):
+    with pytest.raises(CbocError, match=complaint):
+        Dataset.from_csv(csv(tmp_path, f"a,b,y,status,sem\n{line}\n"), PLAIN, direction="maximise")
+
+
+@pytest.mark.parametrize("frame", [None, 3, {"a": [1], "b": [0.1], "y": [1]}])
+def test_what_is_no_frame_is_named(frame):
+    with pytest.raises(CbocError, match="from_frame reads a pandas DataFrame, but got"):
+        Dataset.from_frame(frame, PLAIN, direction="maximise")
+
+
+@pytest.mark.parametrize("y", ["1_000", True, 10**400])
+def test_an_outcome_of_a_frame_is_a_number(y):
+    frame = pd.DataFrame({"a": [1], "b": [0.1], "y": pd.Series([y], dtype=object)})
+    with pytest.raises(CbocError, match="the frame, row 0, column y: expected a finite number, but found"):
+        Dataset.from_frame(frame, PLAIN, direction="maximise")
 
 
 def test_missing_values_of_a_frame_are_failures():

@@ -1,3 +1,6 @@
+from fractions import Fraction
+
+import numpy as np
 import pytest
 
 from cboc import CbocError, Measurement
@@ -16,6 +19,8 @@ def test_a_measurement_is_a_mean_and_maybe_its_standard_error():
         ((1.0, float("inf")), "a measurement's standard error is a finite number; this is inf"),
         (("much",), "this is 'much'"),
         ((True,), "this is True"),
+        ((None,), "a measurement's mean is a finite number; this is None"),
+        ((10**400,), "a measurement's mean is a finite number; this is 1000"),
         ((1.0, -0.5), "a standard error is not negative; this is -0.5"),
     ],
 )
@@ -37,9 +42,22 @@ def test_a_bare_pair_could_mean_two_things(outcome):
         as_measurements(outcome, ("yield",))
 
 
+@pytest.mark.parametrize("outcome", ["1_000", True, np.bool_(True), "much", "", None, 10**400])
+def test_what_is_no_number_is_no_outcome(outcome):
+    with pytest.raises(CbocError, match=r"an outcome is a number, or Measurement\(mean, sem\); .* is neither"):
+        as_measurements(outcome, ("yield",))
+
+
+@pytest.mark.parametrize("outcome", ["0.8", "0,80", np.array(0.8), np.float64(0.8), Fraction(4, 5)])
+def test_a_number_may_be_of_any_kind(outcome):
+    assert as_measurements(outcome, ("yield",)) == {"yield": Measurement(0.8)}
+
+
 def test_outcomes_are_told_by_the_names_that_were_agreed():
     with pytest.raises(CbocError, match="outcomes are expected for yield; got purity"):
         as_measurements({"purity": 0.8}, ("yield",))
+    with pytest.raises(CbocError, match="outcomes are expected for yield; got 1"):
+        as_measurements({1: 2}, ("yield",))
     with pytest.raises(CbocError, match="given by name, for yield, purity; got 0.8"):
         as_measurements(0.8, ("yield", "purity"))
     both = {"purity": 0.5, "yield": Measurement(0.8, 0.1)}

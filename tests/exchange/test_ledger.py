@@ -1,3 +1,5 @@
+import json
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -5,7 +7,8 @@ from hypothesis import strategies as st
 
 from cboc import CbocError, Ledger, Study, Waiting
 from cboc.consensus import is_doubly_stochastic
-from cboc.exchange.messages import Proposal
+from cboc.exchange import wire
+from cboc.exchange.messages import MOST_BESTS, MOST_OTHERS, Proposal
 from cboc.exchange.network import Conflict, Standing
 
 SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
@@ -362,3 +365,37 @@ def test_w_is_doubly_stochastic_at_every_arrival_and_replays_bit_for_bit(arrival
         again.submit(sent)
         assert is_doubly_stochastic(ledger.matrix(state))
     assert [again.mix(sent.site, sent.turn) for sent, _ in said] == [answer for _, answer in said]
+
+
+# ---------------------------------------------------------------------------- whatever sites send, others are answered
+
+
+@given(data=st.data(), pace=st.sampled_from(["rounds", "free"]), K=st.sampled_from([2, 5, 40]))
+@settings(max_examples=40, deadline=None)
+def test_a_closed_state_can_always_be_answered(data, pace, K):
+    names = tuple(f"s{k}" for k in range(K))
+    ledger = Ledger(study(names, horizon=20, pace=pace, rule=data.draw(st.sampled_from(["uniform", "leader"]))))
+    for turn in range(2):
+        for name in names:
+            X = [(data.draw(st.floats(0, 1)), 0.5)] * data.draw(st.integers(1, 3))
+            bests = [(0.25, j / MOST_BESTS) for j in range(data.draw(st.sampled_from([0, 1, MOST_BESTS])))]
+            reward = data.draw(st.floats(-1e308, 1e308)) if ledger.study.needs_rewards else None
+            ledger.submit(Proposal(name, turn, X, bests, reward))
+        for name in names:
+            answer, news = ledger.mix(name, turn), ledger.news(name)
+            ledger.study.check_mix(answer, name, turn, len(answer.X))
+            ledger.study.check_news(news, name)
+            wire.read(wire.MIXED, json.dumps(wire.mix_body(answer)).encode())
+            wire.read(wire.NEWS, json.dumps(wire.news_body(news)).encode())
+
+
+@pytest.mark.parametrize(("K", "states"), [(10, 3), (70, 24)])
+def test_of_very_many_best_designs_a_site_hears_all_by_turns(K, states):
+    names = tuple(f"s{k}" for k in range(K))
+    ledger = Ledger(study(names, horizon=states))
+    for turn in range(states):
+        for k, name in enumerate(names):
+            ledger.submit(Proposal(name, turn, [(0.5, 0.5)], [(k / 128, j / 8) for j in range(MOST_BESTS)]))
+    heard = [ledger.mix("s0", turn).others for turn in range(states)]
+    assert all(len(some) <= MOST_OTHERS for some in heard)
+    assert set().union(*heard) == {(k / 128, j / 8) for k in range(1, K) for j in range(MOST_BESTS)}

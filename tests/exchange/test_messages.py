@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cboc import CbocError
-from cboc.exchange.messages import MOST_OTHERS, MOST_TURNS, Mix, Proposal
+from cboc.exchange.messages import MOST_BESTS, MOST_OTHERS, MOST_TURNS, Mix, News, Proposal
 
 HERE = (0.5, 0.5)
 
@@ -44,7 +44,7 @@ def test_a_design_outside_the_cube_is_refused(bad):
             mix(**{name: [(0.5, bad)]})
 
 
-@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), "1", True, 10**400])
 def test_a_reward_is_finite(bad):
     with pytest.raises(CbocError, match="a reward is a finite number"):
         Proposal("x", 0, [(0.5,)], reward=bad)
@@ -64,6 +64,11 @@ def test_a_turn_is_a_whole_number_that_somebody_may_reach(turn):
         ([], [], "at least one design; site 'x' sent none"),
         ([HERE, (0.5,)], [], "the same number of coordinates; those of 'x' do not"),
         ([HERE], [(0.5,)], "the same number of coordinates"),
+        ([HERE], [HERE] * (MOST_BESTS + 1), "at most 8 best designs; site 'x' sent 9"),
+        ([1], [], r"X is a list of designs, each a list of numbers from 0 to 1; site 'x' has \[1\]"),
+        (["01"], [], "each a list of numbers from 0 to 1"),
+        ([HERE], None, "bests is a list of designs"),
+        ([(10**400, 0.5)], [], "each a list of numbers"),
     ],
 )
 def test_the_designs_of_a_proposal_are_a_matrix(X, bests, complaint):
@@ -83,9 +88,24 @@ def test_the_designs_of_a_proposal_are_a_matrix(X, bests, complaint):
         ({"weights": (1.5, -0.5)}, "add up to 1"),
         ({"weights": (float("nan"), 1.0)}, "add up to 1"),
         ({"weights": ()}, "add up to 1"),
+        ({"weights": None}, "add up to 1"),
+        ({"weights": ("half", 0.5)}, "add up to 1"),
+        ({"others": None}, "others is a list of designs, each a list of numbers from 0 to 1; site 'x' has None"),
+        ({"leader": 3}, "a leader is named, or there is none; the one for 'x' is 3"),
     ],
 )
 def test_a_mix_checks_itself(changes, complaint):
     with pytest.raises(CbocError, match=complaint):
         mix(**changes)
     assert mix(others=[HERE] * MOST_OTHERS).weights == (0.25, 0.75)
+
+
+def test_weights_become_floats_whatever_they_were():
+    weights = mix(weights=np.array([True, False])).weights
+    assert weights == (1.0, 0.0) and {type(weight) for weight in weights} == {float}
+
+
+@pytest.mark.parametrize("others", [None, 3, [3], [HERE] * (MOST_OTHERS + 1)])
+def test_news_are_a_few_designs(others):
+    with pytest.raises(CbocError, match="others is a list of designs|at most 32 designs"):
+        News("x", 0, others)

@@ -9,7 +9,8 @@ import pytest
 
 from cboc import CbocError, Fixed, Leader, Space, Study
 from cboc.consensus.rules import Rule
-from cboc.exchange.messages import Mix
+from cboc.exchange.messages import Mix, News
+from cboc.exchange.pace import Free
 
 SPACE = {"T": (20, 90)}
 
@@ -179,6 +180,14 @@ def test_a_study_of_one_site_is_fine():
         ({"graph": [("a", "b", "a")]}, "is not one"),
         ({"sites": "ab"}, "a list of names; 'ab' is not one"),
         ({"sites": None}, "a list of names; None is not one"),
+        ({"sites": {"a", "b"}}, "a list of names; .* is not one"),  # its order would depend on the process
+        ({"sites": frozenset("ab")}, "a list of names; .* is not one"),
+        ({"graph": {("a", "b")}}, "a graph is a name or a list of pairs of sites; .* is neither"),
+        ({"pace": None}, "None is not a pace; known: rounds, free"),
+        ({"pace": 5}, "5 is not a pace"),
+        ({"pace": ["free"]}, r"\['free'\] is not a pace"),
+        ({"pace": Free}, "is not a pace"),
+        ({"budgets": {1: 2}}, "a budget is given for '1', which is not a site"),
         ({"rule": Leader}, "such as Uniform"),
         ({"rule": None}, "None is neither"),
         ({"space": {"round": (0, 1)}}, "may not be called 'round'"),
@@ -248,11 +257,42 @@ def test_a_study_is_lonely_where_nobody_hears_of_anybody():
         ({"X": [(0.5,), (0.5,)]}, "site 'a' asked about 1 designs; its network gave 2"),
         ({"weights": (1.0,)}, "a row of W has 2 weights; site 'a' was given 1"),
         ({"leader": "c"}, "names a leader that is not a site of the study"),
+        ({"site": "b"}, "site 'a' asked about its turn 0; its network gave turn 0 of 'b'"),
+        ({"turn": 1}, "site 'a' asked about its turn 0; its network gave turn 1 of 'a'"),
+        ({"others": [(0.5,)]}, "study 'study' shares no best designs; the network of site 'a' gave some"),
     ],
 )
 def test_an_answer_that_does_not_fit_the_agreement_is_refused(changes, complaint):
-    study = Study(SPACE, ["a", "b"], 3, pace="rounds")
+    study = Study(SPACE, ["a", "b"], 3, shares_best=False)
     good = {"site": "a", "turn": 0, "X": [(0.5,)], "weights": (0.5, 0.5), "snapshot": 0, "leader": "b"}
-    study.check_mix(Mix(**good))
+    study.check_mix(Mix(**good), "a", 0)
     with pytest.raises(CbocError, match=complaint):
-        study.check_mix(Mix(**(good | changes)))
+        study.check_mix(Mix(**(good | changes)), "a", 0)
+
+
+@pytest.mark.parametrize(
+    ("news", "complaint"),
+    [
+        (None, "the network of site 'a' has to give News; it gave None"),
+        (News("b", 0), "site 'a' asked for news; its network gave those of 'b'"),
+        (News("a", 0, [(0.5, 0.5)]), "designs of study 'study' have 1 coordinates; the network of site 'a' gave 2"),
+    ],
+)
+def test_news_that_do_not_fit_the_agreement_are_refused(news, complaint):
+    study = Study(SPACE, ["a", "b"], 3)
+    study.check_news(News("a", 0, [(0.5,)]), "a")
+    with pytest.raises(CbocError, match=complaint):
+        study.check_news(news, "a")
+    with pytest.raises(CbocError, match="shares no best designs; the network of site 'a' gave some"):
+        Study(SPACE, ["a", "b"], 3, shares_best=False).check_news(News("a", 0, [(0.5,)]), "a")
+
+
+@pytest.mark.parametrize("leader", [7, -1, "b", 1.0, True])
+def test_a_leader_that_is_no_number_of_a_site_is_refused(leader):
+    class Odd(Leader):
+        def leader(self, _):
+            return leader
+
+    sentence = "a rule's leader is a site's number from 0 to 1, or None; this is"
+    with pytest.raises(CbocError, match=sentence):
+        Study(SPACE, ["a", "b"], 3, rule=Odd()).leader(None)

@@ -193,7 +193,7 @@ WRONG_TURNS = [None, "0", True, [], -1, 0.5, MOST_TURNS + 1]
 WRONG_STATES = [*WRONG_TURNS[:-1], MOST_STATES + 1]
 WRONG = {
     ("proposal", "X"): [*WRONG_POINTS, [[0.5]] * (wire.MOST_DESIGNS + 1)],
-    ("proposal", "bests"): [*WRONG_POINTS[1:], [[0.5]] * (wire.MOST_DESIGNS + 1)],
+    ("proposal", "bests"): [*WRONG_POINTS[1:], [[0.5]] * (wire.MOST_BESTS + 1)],
     ("proposal", "reward"): WRONG_NUMBERS,
     ("invitation", "code"): [None, "", 3, True, [], "a b", "é", "\x00", "\ud800", "x" * (wire.LONGEST_SECRET + 1)],
     ("invitation", "token"): [None, "", 3, "a b", "x" * (wire.LONGEST_SECRET + 1)],

@@ -123,6 +123,21 @@ def test_a_file_that_is_none_of_a_site_stays_as_it_is(tmp_path):
         "UPDATE about SET value = '3' WHERE key = 'policy'",
         "INSERT INTO about VALUES ('data', '{\"X\": 3}')",
         "DELETE FROM trials WHERE number = 0",
+        "UPDATE trials SET row = json_set(row, '$.outcomes', json('{\"z\": {\"mean\": 1.0}}')) WHERE number = 0",
+        "UPDATE trials SET row = json_set(row, '$.proposed', json('[0.5]'), '$.executed', json('[0.5]'))",
+        "UPDATE trials SET row = json_set(row, '$.site', 'y')",
+        "UPDATE trials SET row = json_set(row, '$.site', 'z')",
+        "DELETE FROM about WHERE key = 'site'",
+        "UPDATE about SET value = '3' WHERE key = 'site'",
+        "UPDATE about SET value = '\"z\"' WHERE key = 'site'",
+        "UPDATE about SET value = '\"y\"' WHERE key = 'site'",
+        "DELETE FROM about WHERE key = 'code'",
+        "UPDATE about SET value = '3' WHERE key = 'direction'",
+        "UPDATE about SET value = '3' WHERE key = 'url'",
+        "INSERT OR REPLACE INTO about VALUES ('first_turn', '-1')",
+        "INSERT OR REPLACE INTO about VALUES ('certificate', '3')",
+        "UPDATE about SET value = CAST(x'22ff22' AS TEXT) WHERE key = 'token'",
+        "UPDATE trials SET row = CAST(x'7bff7d' AS TEXT) WHERE number = 0",
     ],
 )
 def test_damage_is_one_sentence(invited, join, tmp_path, damage):
@@ -133,6 +148,40 @@ def test_damage_is_one_sentence(invited, join, tmp_path, damage):
         connection.execute(damage)
     with pytest.raises(CbocError, match="is damaged; restore an earlier copy"):
         join()
+
+
+def test_a_flipped_bit_anywhere_in_the_schema_is_one_sentence(tmp_path):
+    SiteFile(tmp_path / "x.db", is_made=True)
+    data = (tmp_path / "x.db").read_bytes()
+    for place in (data.index(b"CREATE TABLE trials") + 7, data.index(b"about (key")):
+        (tmp_path / "x.db").write_bytes(data[:place] + b"\xff" + data[place + 1 :])
+        with pytest.raises(CbocError, match="it is damaged; restore an earlier copy"):
+            SiteFile(tmp_path / "x.db")
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"url": 3}, "a coordinator's address looks like https://host:8000; '3' does not"),
+        ({"url": "ftp://x"}, "a coordinator's address looks like"),
+        ({"code": 3}, "an invitation is a text of 43 characters; this is 3"),
+        ({"certificate": 3}, "a certificate is its PEM text"),
+        ({"patience": float("nan")}, "patience is a number of seconds above 0; this is nan"),
+        ({"patience": -1}, "patience is a number of seconds above 0; this is -1"),
+        ({"patience": "x"}, "patience is a number of seconds above 0; this is 'x'"),
+        ({"policy": {}}, r"a site's policy is a Policy\(...\); this is {}"),
+        ({"study": 3}, r"the study that a site expects is a Study\(...\); this is 3"),
+        ({"data": 3}, "a site's data is a Dataset, or the path of a CSV file; this is 3"),
+        ({"storage": None}, "a site's storage is a path or sqlite:///PATH; this is None"),
+        ({"storage": 3}, "a site's storage is a path"),
+    ],
+)
+def test_what_is_no_setting_is_named_before_anything_is_saved(tmp_path, monkeypatch, given, complaint):
+    monkeypatch.chdir(tmp_path)
+    settings = {"url": "http://127.0.0.1:9", "code": "code", "storage": "x.db", "direction": "maximise"}
+    with pytest.raises(CbocError, match=complaint):
+        cboc.join(**settings | {"patience": 0.1} | given)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_file_in_use_is_one_sentence(invited, join, tmp_path, monkeypatch):

@@ -371,3 +371,21 @@ def test_among_options_and_whole_numbers_only_sites_that_are_alike_go_together(a
     late = [trial for trial in turns(history) if trial.turn.number in (4, 5)]
     together = [trial.turn.note.stance is Stance.TOGETHER for trial in late]
     assert np.mean(together) > 0.8 if are_alike else np.mean(together) < 0.2
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"experiments": levy(2)}, "experiments is a dictionary with a function for every site; this is"),
+        ({"direction": None}, "direction is 'maximise' or 'minimise', or one of these by site; this is None"),
+        ({"direction": "up"}, "unknown direction 'up'"),
+        ({"data": 3}, "data is a dictionary with a Dataset for every site that has one; this is 3"),
+        ({"data": {"a": 3}}, "a site's data is a Dataset; this is 3"),
+        ({"policy": 3}, r"a simulation's policy is a Policy\(...\); this is 3"),
+        ({"journal": 3}, "journal is the path of a file; this is 3"),
+        ({"journal": "/proc/x"}, "cannot write /proc/x: .*; choose another file"),
+    ],
+)
+def test_what_is_no_argument_of_a_simulation_is_named(given, complaint):
+    with pytest.raises(CbocError, match=complaint):
+        simulate(**{"study": study(2), "experiments": problems(), "direction": "minimise"} | given)

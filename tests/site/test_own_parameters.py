@@ -69,6 +69,12 @@ def play(sites, turns):
     return sites
 
 
+def test_they_may_be_given_as_a_dictionary():
+    study = Study(SHARED, ("x",), 3)
+    site = Site(study, "x", Ledger(study), direction="minimise", own={"dose": (0.0, 4.0)})
+    assert site.space == SHARED + Space({"dose": (0.0, 4.0)})
+
+
 def test_its_space_is_the_studys_first_and_its_own_after():
     x, y, _ = make()
     assert x.space.names == ("a", "b", "stirrer", "speed", "dose") and x.space.dimension == 6

@@ -87,6 +87,8 @@ def test_asking_waits_for_the_others_and_then_gives_the_mean():
         ({"weights": (1.0,)}, "a row of W has 2 weights; site 'x' was given 1"),
         ({"weights": (0.5, 0.4)}, "add up to 1; those for 'x' do not"),
         ({"leader": "z"}, "the network of site 'x' names a leader that is not a site"),
+        ({"turn": 7}, "site 'x' asked about its turn 0; its network gave turn 7 of 'x'"),
+        ({"site": "y"}, "site 'x' asked about its turn 0; its network gave turn 0 of 'y'"),
     ],
 )
 def test_a_network_that_gives_no_designs_is_named_and_nothing_of_it_is_kept(odd, complaint):
@@ -105,6 +107,28 @@ def test_a_network_that_gives_no_designs_is_named_and_nothing_of_it_is_kept(odd,
         x.ask()
     x.network = y.network
     assert x.ask().status == Status.PENDING
+
+
+@pytest.mark.parametrize("pace", ["rounds", "free"])
+def test_a_network_that_answers_nothing_is_named_and_nothing_of_it_is_kept(pace):
+    x, y = make(pace=pace, shares_best=True)
+    finish_initial(x, y)
+    before = list(x.trials)
+
+    class Silent:
+        submit, leave = x.network.submit, x.network.leave
+
+        def mix(self, *_):
+            return None
+
+        def news(self, *_):
+            return None
+
+    x.network = Silent()
+    complaint = "answer a proposal by a Mix" if pace == "rounds" else "give News"
+    with pytest.raises(CbocError, match=f"the network of site 'x' has to {complaint}; it gave None"):
+        x.ask()
+    assert x.trials[: len(before)] == before and all(trial.answer is None for trial in x.trials)
 
 
 def test_ask_is_idempotent_until_told():
@@ -370,6 +394,35 @@ def test_a_measured_error_reaches_the_dataset():
     np.testing.assert_array_equal(x.dataset.sem, [0.25, np.nan])
 
 
+@pytest.mark.parametrize(
+    ("act", "complaint"),
+    [
+        (lambda x, _: x.tell(3, 1.0), r"a trial is what ask\(\) gave; this is 3"),
+        (lambda x, _: x.abandon(None), r"a trial is what ask\(\) gave; this is None"),
+        (lambda x, _: x.trial("x"), "a trial has a number, from 0; this is 'x'"),
+        (lambda x, _: x.trial(0.0), "a trial has a number, from 0; this is 0.0"),
+        (lambda x, t: x.fail(t, 3), "the reason of a failure is a text; this is 3"),
+        (lambda x, t: x.tell(t, {1: 2}), "outcomes are expected for y; got 1"),
+        (lambda x, t: x.tell(t, 1.0, ran=3), "a design is a dictionary of values for a, b, but got 3"),
+        (lambda x, t: x.tell(t, True), "an outcome is a number"),
+        (lambda x, t: x.tell(t, "1_000"), "an outcome is a number"),
+        (lambda x, t: x.tell(t, 1.0, cost=10**400), "a cost is a number from 0"),
+    ],
+)
+def test_what_cannot_be_told_is_named_and_nothing_is_kept(act, complaint):
+    (x,) = make(("x",))
+    trial = x.ask()
+    with pytest.raises(CbocError, match=complaint):
+        act(x, trial)
+    assert x.trials == [trial]
+
+
+@pytest.mark.parametrize("network", [None, 3, object()])
+def test_what_is_no_network_is_named(network):
+    with pytest.raises(CbocError, match="a network is a Ledger, or anything with its methods; .* has no submit"):
+        Site(Study(SPACE, ("x",), 3), "x", network, direction="minimise")
+
+
 def test_a_trial_of_another_site_is_refused():
     x, y = make()
     with pytest.raises(CbocError, match="site 'y' never asked for trial"):
@@ -435,6 +488,12 @@ def test_a_stale_trial_is_told_at_the_design_that_was_to_be_run():
     [
         ({"data": Dataset.empty(3, "minimise")}, "has data with 3 coordinates; its space has 2"),
         ({"data": Dataset.empty(2, "maximise")}, "its data say maximise"),
+        ({"data": [1]}, r"a site's data is a Dataset; this is \[1\]"),
+        ({"policy": {}}, r"a site's policy is a Policy\(...\); this is {}"),
+        ({"first_turn": -1}, "first_turn is a whole number from 0; this is -1"),
+        ({"first_turn": "x"}, "first_turn is a whole number from 0"),
+        ({"own": 3}, "parameters are a dictionary"),
+        ({"direction": None}, "unknown direction None"),
     ],
 )
 def test_wrong_settings_are_refused_in_one_sentence(options, complaint):

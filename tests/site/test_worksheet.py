@@ -51,6 +51,12 @@ def test_a_failed_line_keeps_the_design_that_was_changed_by_hand(site, tmp_path)
     assert site.trials[1].status == Status.FAILED and site.trials[1].executed == (0.25, 0.25)
 
 
+@pytest.mark.parametrize("status", ["", "failed", "abandoned"])
+def test_a_standard_error_without_an_outcome_is_refused(tmp_path, status):
+    with pytest.raises(CbocError, match="line 2, column sem: a standard error is given, but no outcome; fill in y"):
+        worksheet.read(sheet(tmp_path / "s.csv", f"1,5,0.5,,0.1,{status}"), SPACE)
+
+
 @pytest.mark.parametrize("number", ["9" * 5000, "-1", "1.0", ""])
 def test_a_trials_number_is_a_number(number, tmp_path):
     with pytest.raises(CbocError, match="column trial: expected the number of a trial"):

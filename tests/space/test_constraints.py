@@ -66,9 +66,18 @@ def test_both_sides_are_subtracted_term_by_term(p, q, r, s, left, right, times):
         ("1 <= 2", "constraint '1 <= 2' holds no parameter; name at least one, as in 'a + b <= 1'."),
         ("a - a <= 2", "constraint 'a - a <= 2' holds no parameter; name at least one, as in 'a + b <= 1'."),
         (3, "a constraint is a string such as 'a + b <= 1', but got 3."),
+        ("a <= 1e400", "constraint 'a <= 1e400' holds a number that is too large; choose another unit."),
+        ("1e400*a <= 1", "constraint '1e400*a <= 1' holds a number that is too large; choose another unit."),
+        ("a/1e-320 <= 1", "constraint 'a/1e-320 <= 1' holds a number that is too large; choose another unit."),
+        ("(" * 3000, "a constraint has at most 50 brackets and signs within each other; this has more."),
+        ("-" * 3000 + "a <= 1", "a constraint has at most 50 brackets and signs within each other; this has more."),
     ],
 )
 def test_a_mistake_is_named_with_its_place(text, message):
     with pytest.raises(CbocError) as caught:
         parse(text)
     assert str(caught.value) == message
+
+
+def test_as_many_brackets_as_anybody_needs():
+    assert parse("(" * 40 + "a" + ")" * 40 + " <= 1").coefficients == {"a": 1.0}

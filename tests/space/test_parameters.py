@@ -187,6 +187,28 @@ def test_a_wrong_parameter_is_refused_in_one_sentence(build, message):
     assert str(caught.value) == message
 
 
+@pytest.mark.parametrize("text", ["0_1", "1_0", "nan", "inf", "1e400", "0x1", "１", "", "1 0"])
+def test_a_number_in_a_cell_is_written_as_people_write_it(text):
+    for parameter in (Float(0, 10), Int(0, 10), Choice([1, 10])):
+        with pytest.raises(CbocError, match="expected a|unknown option"):
+            parameter.read(text)
+
+
+@pytest.mark.parametrize("options", [{"water", "ethanol"}, frozenset((1, 2))])
+def test_options_without_an_order_are_refused(options):
+    """Their order would depend on the process, and with it the meaning of every coordinate."""
+    with pytest.raises(CbocError, match="options are a list such as"):
+        Choice(options)
+
+
+@pytest.mark.parametrize(
+    "build", [lambda n: Float(0, n), lambda n: Int(0, n), lambda n: Choice([1, n]), lambda n: Float(0, 1, step=n)]
+)
+def test_a_number_that_no_float_holds_is_refused(build):
+    with pytest.raises(CbocError, match="a finite number"):
+        build(10**400)
+
+
 def test_parameters_are_frozen_values():
     assert Float(20, 90) == Float(20.0, 90.0) != Int(20, 90)
     assert hash(Choice(["a", "b"])) == hash(Choice(("a", "b")))

@@ -523,3 +523,21 @@ def test_plain_data_is_what_a_person_would_write():
         {"a": Float(0, 1), "b": Float(0, 2, unit="mol/l"), "n": Int(1, 9), "s": Choice(["x", "y"])}, ["a + b <= 1"]
     )
     assert space.to_dict()["parameters"]["b"] == {"type": "float", "low": 0.0, "high": 2.0, "unit": "mol/l"}
+
+
+@pytest.mark.parametrize("constraints", [None, 3, {"a <= 0.5"}])
+def test_constraints_are_a_list(constraints):
+    with pytest.raises(CbocError, match="constraints are a list of strings such as"):
+        Space({"a": (0, 1)}, constraints)
+
+
+@pytest.mark.parametrize("constraint", ["1e300*a <= 1", "1e-200*a <= 1", "a - 1e308*b <= 1e308"])
+def test_a_constraint_that_cannot_be_computed_is_refused(constraint):
+    with pytest.raises(CbocError, match="holds numbers that are too large or too small; choose another unit"):
+        Space({"a": (0, 1), "b": (-10, 10)}, [constraint])
+
+
+@pytest.mark.parametrize("design", [None, 3, [0.5], "a"])
+def test_a_design_is_a_dictionary(design):
+    with pytest.raises(CbocError, match="a design is a dictionary of values for a, but got"):
+        Space({"a": (0, 1)}).to_unit(design)

@@ -1,6 +1,7 @@
-"""Journals and runs of version 0.1.0 are read, and not continued."""
+"""Journals: one writer, no damage that goes unseen; those of version 0.1.0 are read, and not continued."""
 
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -8,8 +9,9 @@ import pytest
 
 from cboc import CbocError, Policy, Study, simulate
 from cboc.advice.advice import advise
+from cboc.runs.repetitions import repetitions
 from cboc.runs.run import ALONE, TOGETHER, Run, begin
-from cboc.site.trial import Decision, Status
+from cboc.site.trial import Decision, Status, may_follow
 from cboc.storage.journal import Journal, read_journal
 from cboc.strategy.verdict import Stance
 from cboc.studyfile.reading import read
@@ -30,6 +32,154 @@ EXPERIMENTS = {name: bowl(name) for name in PAIR.sites}
 def run(path=None):
     policy = Policy(initial=2, seed=1)
     return simulate(PAIR, EXPERIMENTS, direction="minimise", policy=policy, journal=path)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory):
+    """The lines of a journal of today."""
+    path = tmp_path_factory.mktemp("today") / "journal.jsonl"
+    run(path)
+    return path.read_text().splitlines()
+
+
+def put(path, lines):
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def status_of(line):
+    return json.loads(line).get("status")
+
+
+def test_a_journal_has_one_writer_at_a_time(tmp_path, monkeypatch):
+    monkeypatch.setattr("cboc.storage.lock.monotonic", iter(range(0, 10**6, 10)).__next__)  # no patience
+    path = tmp_path / "journal.jsonl"
+    first = Journal(path, {"study": PAIR.agreement()})
+    for _ in range(2):
+        with pytest.raises(CbocError, match="another process is writing .*journal.jsonl; wait until it ends"):
+            Journal(path, {"study": PAIR.agreement()})
+    first.close()
+    Journal(path, {"study": PAIR.agreement()}).close()
+
+
+def test_two_simulations_do_not_share_a_journal(tmp_path, monkeypatch):
+    monkeypatch.setattr("cboc.storage.lock.monotonic", iter(range(0, 10**6, 10)).__next__)
+    path, policy, tried = tmp_path / "journal.jsonl", Policy(initial=2, seed=1), []
+
+    def meanwhile(_):
+        if not tried:
+            tried.append(True)
+            with pytest.raises(CbocError, match="another process is writing"):
+                run(path)
+
+    simulate(PAIR, EXPERIMENTS, direction="minimise", policy=policy, journal=path, on_trial=meanwhile)
+    assert tried and run(path).trials == run().trials
+
+
+@pytest.mark.parametrize("where", ["/proc/nobody", "/dev/null/journal.jsonl", "."])
+def test_a_place_that_takes_no_journal_is_named(tmp_path, monkeypatch, where):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(CbocError, match="cannot write .*; choose another file"):
+        run(where)
+
+
+def test_a_status_that_goes_backwards_is_damage(tmp_path, written):
+    places = [k for k, line in enumerate(written) if {"site": "lab-a", "number": 2}.items() <= json.loads(line).items()]
+    assert [status_of(written[k]) for k in places] == ["proposed", "submitted", "pending", "complete"]
+    for early, late in [(0, 1), (1, 2), (2, 3), (1, 3)]:
+        lines = list(written)
+        lines[places[early]], lines[places[late]] = lines[places[late]], lines[places[early]]
+        with pytest.raises(CbocError, match=r"line \d+ is damaged: trial 2 of 'lab-a' went from \w+ back to \w+; rest"):
+            read_journal(put(tmp_path / "journal.jsonl", lines))
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "is_fine"),
+    [
+        ("failed", "complete", True),
+        ("failed", "abandoned", True),
+        ("complete", "complete", True),
+        ("pending", "abandoned", True),
+        ("proposed", "pending", True),
+        ("complete", "failed", False),
+        ("abandoned", "complete", False),
+        ("failed", "pending", False),
+        ("stopped", "proposed", False),
+    ],
+)
+def test_which_status_may_follow_which(before, now, is_fine):
+    assert may_follow(Status(now), Status(before)) == is_fine
+
+
+DAMAGES = {
+    "another objective": lambda row: row | {"outcomes": {"z": {"mean": 1.0}}},
+    "more coordinates": lambda row: row | {"proposed": [0.5] * 3, "executed": [0.5] * 3},
+    "another site": lambda row: row | {"site": "lab-z"},
+    "too few weights": lambda row: _in_answer(row, weights=[1.0]),
+    "another leader": lambda row: _in_answer(row, leader="lab-z"),
+    "others elsewhere": lambda row: _in_answer(row, others=[[0.5]]),
+}
+
+
+def _in_answer(row, **changes):
+    return row | {"turn": row["turn"] | {"answer": row["turn"]["answer"] | changes}}
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_row_that_no_site_of_the_study_wrote_is_damage(tmp_path, written, damage):
+    place = max(k for k, line in enumerate(written) if status_of(line) == "complete" and "answer" in line)
+    lines = [*written[:place], json.dumps(damage(json.loads(written[place]))), *written[place + 1 :]]
+    with pytest.raises(CbocError, match=rf"journal\.jsonl, line {place + 1} is damaged"):
+        read_journal(put(tmp_path / "journal.jsonl", lines))
+
+
+@pytest.mark.parametrize("flipped", [b"\xff", b"\x80"])
+def test_a_flipped_bit_is_damage(tmp_path, written, flipped):
+    path = put(tmp_path / "journal.jsonl", written)
+    data = path.read_bytes()
+    reason = data.rindex(b'"reason": "') + 12
+    path.write_bytes(data[:reason] + flipped + data[reason + 1 :])
+    with pytest.raises(CbocError, match=r"line \d+ is damaged"):
+        read_journal(path)
+
+
+def test_a_journal_cut_within_its_header_is_begun_again(tmp_path, written):
+    header, expected = written[0].encode(), run().trials
+    for cut in (0, 1, 40, len(header)):
+        path = tmp_path / f"{cut}.jsonl"
+        path.write_bytes(header[:cut])
+        assert run(path).trials == expected and path.read_text().splitlines()[0] == written[0]
+
+
+@pytest.mark.parametrize("content", [b"hello", b'{"format": 2, "study": {"name": "another"', b'{"format": 1'])
+def test_a_line_that_is_not_the_beginning_of_ours_is_left_alone(tmp_path, content):
+    path = tmp_path / "journal.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(CbocError, match="is not a journal of this version"):
+        run(path)
+    assert path.read_bytes() == content
+
+
+def test_a_run_whose_journal_was_cut_within_its_header_goes_on(tmp_path):
+    file = read(FROZEN / "study.toml")
+    today = begin(tmp_path / "run", file, is_resumed=False, is_fresh=False)
+    today.journal(TOGETHER, 0).write_text('{"format"')
+    assert today.seeds(TOGETHER) == []
+    assert [job.done for job in repetitions(file, today, seeds=1, with_alone=False)] == [0]
+
+
+def test_what_is_written_reaches_the_disk_within_a_second_and_at_the_end(tmp_path, monkeypatch):
+    now, synced = [0.0], []
+    monkeypatch.setattr("cboc.storage.journal.monotonic", lambda: now[0])
+    monkeypatch.setattr(os, "fsync", lambda _: synced.append(now[0]))
+    trials = run().trials
+    book = Journal(tmp_path / "journal.jsonl", {})
+    for k in range(8):
+        now[0] = 0.4 * k
+        book.append(trials[k])
+    assert synced == pytest.approx([0.0, 1.2, 2.4])
+    book.close()
+    assert synced == pytest.approx([0.0, 1.2, 2.4, 2.8])
 
 
 def kept(trial):

@@ -189,3 +189,17 @@ def test_several_opinions_at_once_are_those_of_each_alone():
         alone = Bayesian()(situation, rng(k))
         x = alone.propose()
         assert (opinion.propose() == x).all() and opinion.note(x) == alone.note(x)
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"utility": "ucb"}, "a utility is a function of a surrogate, such as LogEI.on; 'ucb' is not"),
+        ({"utility": UCB}, "is not. Write UCB.on"),
+        ({"utility": None}, "None is not"),
+        ({"model": "x"}, r"a surrogate's model is a Model\(\), such as PAPER; 'x' is not"),
+    ],
+)
+def test_a_surrogate_without_a_utility_or_a_model_is_refused(given, complaint):
+    with pytest.raises(CbocError, match=complaint):
+        Bayesian(**given)

@@ -6,6 +6,7 @@ import pytest
 
 from cboc import CbocError, Dataset, Gate, Space
 from cboc.strategy.bayesian import Bayesian
+from cboc.strategy.collaborative import collaborative
 from cboc.strategy.gate import Gated, GatedOpinion
 from cboc.strategy.opinion import Heard
 from cboc.strategy.situation import Situation
@@ -23,7 +24,7 @@ def test_ratio_zero_is_the_paper_and_above_one_is_alone():
     assert Gate(1.0)(0.0, 0.0)
 
 
-@pytest.mark.parametrize("ratio", [-0.1, float("nan"), float("inf"), "half", True])
+@pytest.mark.parametrize("ratio", [-0.1, float("nan"), float("inf"), "half", True, 10**400])
 def test_a_gate_with_a_meaningless_ratio_is_refused(ratio):
     with pytest.raises(CbocError, match="ratio is 0"):
         Gate(ratio)
@@ -66,6 +67,30 @@ def test_the_gate_compares_what_the_proposal_was_chosen_by():
 def test_what_the_strategy_declines_no_gate_lets_through():
     declined = Verdict(False, 5.0, reason="the reactor is dirty")
     assert judged(declined, gate=Gate(0.0)) == declined
+
+
+@pytest.mark.parametrize("answer", ["no", float("nan"), None, 0, 1.0])
+def test_a_gate_answers_true_or_false(answer):
+    with pytest.raises(CbocError, match=r"a gate answers True \(follow the mix\) or False; this one answered"):
+        judged(Verdict(True, 0.0), gate=lambda *_: answer)
+    assert judged(Verdict(True, 0.0), gate=lambda *_: np.bool_(True)).follows
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"gate": 0}, r"a gate is a function, such as Gate\(0.5\); 0 is not. Write Gate\(0\)"),
+        ({"gate": 0.5}, r"Write Gate\(0.5\)"),
+        ({"gate": False}, "a gate is a function, .* False is not"),
+        ({"guide": 0}, r"a guide is a function, such as Guide\(\); 0 is not. Write Guide\(0\)"),
+        ({"strategy": ""}, "a strategy is a function"),
+        ({"strategy": 0}, "a strategy is a function"),
+    ],
+)
+def test_the_default_takes_the_place_of_nothing_but_none(given, complaint):
+    with pytest.raises(CbocError, match=complaint):
+        collaborative(**given)
+    assert collaborative(None, None, None) == collaborative()
 
 
 def test_a_gate_changes_nothing_but_verdicts():

@@ -195,7 +195,7 @@ def test_a_third_design_is_run_where_the_verdict_says_so():
 
 def test_a_third_design_is_among_what_the_site_can_run():
     space = Space({"a": (0.0, 1.0), "n": Int(1, 3)}, ["a + n <= 3.5"])
-    sites = pair(plan(verdict={"follows": False, "instead": (0.9, 1.4)}), space=space)
+    sites = pair(plan(verdict={"follows": False, "instead": (0.9, 0.9)}), space=space)
     for site in sites:
         site.propose()
     trial = sites[0].ask()
@@ -224,13 +224,112 @@ def test_a_proposal_that_is_no_design_is_refused_and_nothing_is_kept(found):
     assert site.trials == []
 
 
-def test_what_leaves_the_cube_is_brought_back():
-    class Far(Plan):
+def proposing(found):
+    class Odd(Plan):
         def propose(self):
-            return np.array([1.5, -2.0])
+            return found
 
-    site, _ = pair(lambda situation, _: Far(situation))
+    return lambda situation, _: Odd(situation)
+
+
+def test_what_leaves_the_cube_by_rounding_is_brought_back():
+    site, _ = pair(proposing(np.array([1.0 + 1e-7, -1e-12])))
     assert site.propose().proposed == (1.0, 0.0)
+
+
+@pytest.mark.parametrize("found", [(65.0, 0.5), (1.00001, 0.5)])
+def test_a_design_in_natural_units_is_refused_and_nothing_is_kept(found):
+    sentence = "designs live in the unit cube; the strategy of site 'x' found a = .* Did you forget space.to_unit"
+    site, _ = pair(proposing(found))
+    with pytest.raises(CbocError, match=sentence):
+        site.propose()
+    assert site.trials == []
+    sites = pair(plan(verdict={"follows": False, "instead": found}))
+    for site in sites:
+        site.propose()
+    with pytest.raises(CbocError, match=sentence):
+        sites[0].ask()
+    assert sites[0].trials[-1].status == Status.SUBMITTED
+
+
+@pytest.mark.parametrize("found", ["here", [[0.1], [0.2, 0.3]], {"a": 0.5, "b": 0.5}, None, [10**400, 0.5]])
+def test_what_is_no_design_at_all_is_refused(found):
+    site, _ = pair(proposing(found))
+    with pytest.raises(CbocError, match="the strategy of site 'x' has to find a design of 2 coordinates; .* is not"):
+        site.propose()
+    assert site.trials == []
+
+
+@dataclass(frozen=True)
+class MyNote(Note):
+    mood: str = "good"
+
+
+@dataclass(frozen=True)
+class MyVerdict(Verdict):
+    mood: str = "good"
+
+
+WRAPPERS = [as_strategy, Gated, Guided, lambda strategy: Gated(Guided(strategy))]
+
+
+@pytest.mark.parametrize("wrapped", WRAPPERS, ids=["bare", "gated", "guided", "both"])
+@pytest.mark.parametrize("said", [None, 0.5, {"log_worth": 0.5}, Verdict(True), MyNote()])
+def test_a_note_that_is_none_is_refused_and_nothing_is_kept(said, wrapped):
+    class Odd(Plan):
+        def note(self, _):
+            return said
+
+    site, _ = pair(wrapped(lambda situation, _: Odd(situation)), shares_best=True)
+    with pytest.raises(CbocError, match=r"an opinion's note\(\) has to return a Note itself; this is"):
+        site.propose()
+    assert site.trials == []
+
+
+@pytest.mark.parametrize("wrapped", WRAPPERS, ids=["bare", "gated", "guided", "both"])
+@pytest.mark.parametrize("said", [None, True, Note(), MyVerdict(True)])
+def test_a_verdict_that_is_none_is_refused_and_nothing_is_kept(said, wrapped):
+    class Odd(Plan):
+        def judge(self, _):
+            return said
+
+    sites = pair(wrapped(lambda situation, _: Odd(situation)), shares_best=True)
+    for site in sites:
+        site.propose()
+    with pytest.raises(CbocError, match=r"an opinion's judge\(\) has to return a Verdict itself; this is"):
+        sites[0].ask()
+    assert sites[0].trials[-1].status == Status.SUBMITTED
+
+
+def test_a_strategy_of_ones_own_class_that_returns_no_opinion_is_named():
+    class Mine(Strategy):
+        def __call__(self, *_):
+            return None
+
+    for strategy in (Mine(), Gated(Mine())):
+        site, _ = pair(strategy)
+        with pytest.raises(CbocError, match="a strategy has to return an opinion"):
+            site.propose()
+
+
+def test_a_network_that_counts_in_truths_leaves_a_row_that_is_read():
+    sites = pair(plan())
+
+    class Truths:
+        submit, leave = sites[0].network.submit, sites[0].network.leave
+
+        def mix(self, site, turn):
+            return replace(sites[1].network.mix(site, turn), weights=(True, False))
+
+    sites[1].propose()
+    sites[0].network = Truths()
+    trial = sites[0].ask()
+    assert Trial.from_row(json.loads(json.dumps(trial.to_row()))) == trial
+
+
+def test_a_mix_that_is_declined_without_a_reason_is_explained_without_one():
+    first, _ = play(*pair(plan(verdict={"follows": False})))
+    assert first.explain(("x", "y")).endswith("; not run: this is your own proposal.")
 
 
 def test_the_reward_of_a_note_is_what_a_rule_compares():

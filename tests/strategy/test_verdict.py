@@ -18,6 +18,11 @@ from cboc.strategy.verdict import Note, Stance, Verdict
         ({"stance": "together"}, "a note's stance is one of Stance, or None"),
         ({"reason": None}, "a note's reason is a string; this is None"),
         ({"memory": ("a",)}, "a note's memory is a list of finite numbers"),
+        ({"memory": 3}, "a note's memory is a list of finite numbers; this is 3"),
+        ({"memory": np.array(0.5)}, "a note's memory is a list of finite numbers"),
+        ({"memory": {0.5, 0.25}}, "a note's memory is a list of finite numbers"),  # in no order
+        ({"memory": (10**400,)}, "a note's memory is a list of finite numbers"),
+        ({"log_worth": 10**400}, "a note's log_worth is a number; this is 1000"),
     ],
 )
 def test_a_note_says_nothing_that_no_file_could_keep(said, complaint):
@@ -31,6 +36,7 @@ def test_a_note_says_nothing_that_no_file_could_keep(said, complaint):
         ({"follows": 1}, "a verdict's follows is True or False; this is 1"),
         ({"follows": True, "log_worth": float("nan")}, "a verdict's log_worth is a number"),
         ({"follows": True, "instead": (float("nan"),)}, "a verdict's instead is a list of finite numbers"),
+        ({"follows": True, "instead": 0.5}, "a verdict's instead is a list of finite numbers; this is 0.5"),
         ({"follows": True, "reason": 5}, "a verdict's reason is a string; this is 5"),
     ],
 )

@@ -60,3 +60,32 @@ def test_a_function_of_the_wrong_shape_is_told_so():
         Custom(lambda X: X[:, :1])(np.zeros((3, 2)))
     with pytest.raises(CbocError, match=r"gradient must return \(3, 2\), but returned \(2,\)"):
         Custom(bump, lambda X: X[0]).with_gradient(np.zeros((3, 2)))
+
+
+@pytest.mark.parametrize(
+    ("given", "complaint"),
+    [
+        ({"function": 3}, "a utility's function is a function of designs; 3 is not"),
+        ({"gradient": "auto"}, "a utility's gradient is a function of designs; 'auto' is not"),
+        ({"anchors": [0.5, 0.5]}, r"anchors are designs of the unit cube, of shape \(n, D\)"),
+        ({"anchors": [[65.0, 0.5]]}, "anchors are designs of the unit cube"),
+        ({"anchors": "here"}, "anchors gives an array of numbers; 'here' is not one"),
+        ({"step": 0}, "a utility's step is a number above 0 and at most 0.5; this is 0"),
+        ({"step": -1e-5}, "a utility's step"),
+        ({"step": float("nan")}, "a utility's step"),
+    ],
+)
+def test_settings_that_would_have_no_effect_are_refused(given, complaint):
+    with pytest.raises(CbocError, match=complaint):
+        Custom(**({"function": bump} | given))
+
+
+def test_anchors_of_another_space_are_refused():
+    with pytest.raises(CbocError, match="a utility's anchors are designs of 2 coordinates; these are"):
+        maximise(Custom(bump, anchors=[[0.5, 0.5, 0.5]]), BOX, np.random.default_rng(0))
+
+
+@pytest.mark.parametrize("answer", [["a", "b"], {"a": 1}, [[1.0], [1.0, 2.0]], None])
+def test_a_function_that_returns_no_numbers_is_told_so(answer):
+    with pytest.raises(CbocError, match="a utility's function gives an array of numbers|the utility's function must"):
+        Custom(lambda _: answer)(np.zeros((2, 2)))

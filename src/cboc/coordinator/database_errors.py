@@ -10,11 +10,12 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
 from cboc.errors import CbocError
 
+DAMAGED = "is not one, or is damaged; choose another, or restore a backup."
 REASONS = {  # by the beginning of the error code
     ("SQLITE_BUSY", "SQLITE_LOCKED", "55P03"): "is in use by another process; stop it, or try again.",
     ("SQLITE_READONLY", "25006", "42501"): "is read-only; change its permissions, or choose another.",
     ("SQLITE_FULL", "53100"): "is on a disk that is full; free some space, and try again.",
-    ("SQLITE_NOTADB", "SQLITE_CORRUPT", "XX001"): "is not one, or is damaged; choose another, or restore a backup.",
+    ("SQLITE_NOTADB", "SQLITE_CORRUPT", "XX001"): DAMAGED,
     ("SQLITE_CANTOPEN",): "cannot be opened; does its folder exist, and may you write there?",
 }
 
@@ -24,6 +25,8 @@ def plainly(engine: Engine) -> Iterator[None]:
     """Turn a refusal by the database into one sentence; a mistake of ours is raised unchanged."""
     try:
         yield
+    except UnicodeDecodeError:  # SQLite's own words about a damaged file hold bytes of it
+        raise CbocError(f"the database {engine.url.render_as_string()} {DAMAGED}") from None
     except DBAPIError as error:
         reason = _reason(error)
         if reason is None:
@@ -38,6 +41,8 @@ def code_of(error: DBAPIError) -> str:
 
 def _reason(error: DBAPIError) -> str | None:
     code = code_of(error)
+    if str(error.orig).startswith("Could not decode"):  # a text in SQLite that is not UTF-8
+        return DAMAGED
     for beginnings, reason in REASONS.items():
         if code.startswith(beginnings):
             return reason

@@ -18,6 +18,7 @@ from sqlalchemy.exc import OperationalError
 
 from cboc.coordinator.database import PATIENCE, transaction
 from cboc.coordinator.database_errors import code_of, plainly
+from cboc.coordinator.transactions import Transactions
 from cboc.errors import CbocError
 
 VERSIONS = "alembic_version"  # the table in which Alembic notes the revision
@@ -26,7 +27,10 @@ LOCK = int.from_bytes(b"cboc")  # the number of PostgreSQL's advisory lock
 
 
 def upgrade(engine: Engine, revision: str = "head") -> None:
-    """Bring the tables up to date, all or nothing; a process that tries at the same time waits, and finds it done."""
+    """Bring the tables up to date, all or nothing; a process that tries at the same time waits, and finds it done.
+
+    A database in which a study cannot be read is refused: better now than by every message.
+    """
     with changing(engine) as connection:
         if revision_of(connection) != latest():
             command.upgrade(configuration(connection), revision)
@@ -34,6 +38,9 @@ def upgrade(engine: Engine, revision: str = "head") -> None:
             with connection.begin_nested() as trial:
                 connection.exec_driver_sql(f"UPDATE {VERSIONS} SET version_num = version_num")
                 trial.rollback()
+    if revision == "head":
+        with plainly(engine):
+            Transactions(engine).check()
 
 
 def downgrade(engine: Engine, revision: str) -> None:

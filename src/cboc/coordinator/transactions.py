@@ -51,6 +51,12 @@ class Transactions:
         with transaction(self._engine, is_reading=True) as connection:
             return list(connection.execute(select(studies.c.study).order_by(studies.c.study)).scalars())
 
+    def check(self) -> None:
+        """Raise one sentence if the agreement of a study cannot be read: no message about it could be answered."""
+        with transaction(self._engine, is_reading=True) as connection:
+            for name, agreement in connection.execute(select(studies.c.study, studies.c.agreement)):
+                _agreed(name, agreement)
+
     def study(self, name: str) -> Study:
         """Return a study by its name."""
         return self._asked(name, lambda ledger: ledger.study)
@@ -98,10 +104,19 @@ class Transactions:
         with transaction(self._engine, is_reading=is_reading) as connection:
             store = SqlStore(connection, study, is_reading=is_reading)
             known = self._known.get(study)
-            agreed, past = known or (Study.from_agreement(json.loads(store.agreement)), None)
+            agreed, past = known or (_agreed(study, store.agreement), None)
             ledger = Ledger(agreed, store, lambda: now, past)
             yield ledger
         self._known[study] = (agreed, ledger.past)  # after the commit: nothing rolled back is remembered
+
+
+def _agreed(name: str, stored: str) -> Study:
+    try:
+        return Study.from_agreement(json.loads(stored))
+    except (CbocError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        raise CbocError(
+            f"the database is damaged: the agreement of study '{name}' cannot be read; restore a backup."
+        ) from None
 
 
 def _check(study: Study) -> None:
@@ -111,6 +126,11 @@ def _check(study: Study) -> None:
                 f"a name has up to {LONGEST} printable characters, and no blank at either end; "
                 f"{name[:LONGEST]!r} does not fit."
             )
+    if study.quorum > 1 and study.deadline is None:
+        raise CbocError(
+            f"a quorum says how many sites are enough when the deadline has passed, and study '{study.name}' has no "
+            "deadline; give one, or leave the quorum out."
+        )
     if study.rule.terms is None:
         raise CbocError(
             f"a coordinator knows the rules {', '.join(RULES)} and fixed matrices; it cannot run your own function."

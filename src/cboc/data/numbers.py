@@ -10,6 +10,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from math import isfinite
+from typing import Any
+
+import numpy as np
 
 from cboc.errors import CbocError
 
@@ -22,6 +25,16 @@ def read_number(text: str) -> float | None:
     written = pointed(text)
     number = float(written) if NUMBER.fullmatch(written) else None
     return number if number is not None and isfinite(number) else None
+
+
+def as_number(value: Any) -> float | None:
+    """The number that a value is, or that its text means; None if it is no number. True and False are none."""
+    if isinstance(value, bool | np.bool_):
+        return None
+    try:
+        return read_number(value) if isinstance(value, str) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
 
 
 def pointed(text: str, *, has_decimal_commas: bool = False) -> str:

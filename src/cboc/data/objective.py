@@ -8,6 +8,7 @@ from math import isfinite
 from typing import Any
 
 from cboc.arrays import is_number
+from cboc.data.numbers import as_number
 from cboc.errors import CbocError
 
 
@@ -19,8 +20,9 @@ class Measurement:
     sem: float | None = None
 
     def __post_init__(self) -> None:
-        for name, value in (("mean", self.mean), ("standard error", self.sem)):
-            if value is not None and not (is_number(value) and isfinite(value)):
+        given = {"mean": self.mean, **({} if self.sem is None else {"standard error": self.sem})}
+        for name, value in given.items():
+            if not is_number(value) or not isfinite(value):
                 raise CbocError(f"a measurement's {name} is a finite number; this is {value!r}.")
         if self.sem is not None and self.sem < 0.0:
             raise CbocError(f"a standard error is not negative; this is {self.sem!r}. Leave it out if it is not known.")
@@ -39,7 +41,7 @@ def as_measurements(outcome: Any, objectives: tuple[str, ...]) -> dict[str, Meas
     """One measurement for every objective, from the outcome that a user told."""
     if isinstance(outcome, Mapping):
         if set(outcome) != set(objectives):
-            raise CbocError(f"outcomes are expected for {', '.join(objectives)}; got {', '.join(outcome)}.")
+            raise CbocError(f"outcomes are expected for {', '.join(objectives)}; got {', '.join(map(str, outcome))}.")
         return {name: _measurement(outcome[name]) for name in objectives}
     if len(objectives) > 1:
         raise CbocError(f"outcomes are given by name, for {', '.join(objectives)}; got {outcome!r}.")
@@ -53,10 +55,9 @@ def _measurement(outcome: Any) -> Measurement:
         raise CbocError(
             f"{outcome!r} could mean several things; for a mean and its standard error write Measurement(mean, sem)."
         )
-    try:
-        mean = float(outcome)
-    except (TypeError, ValueError, OverflowError):
-        raise CbocError(f"an outcome is a number, or Measurement(mean, sem); {outcome!r} is neither.") from None
+    mean = as_number(outcome)
+    if mean is None:
+        raise CbocError(f"an outcome is a number, or Measurement(mean, sem); {outcome!r} is neither.")
     if not isfinite(mean):
         raise CbocError(f"an outcome is a finite number; this is {outcome!r}. Use fail(trial) if it has failed.")
     return Measurement(mean)

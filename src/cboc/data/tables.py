@@ -1,7 +1,7 @@
 """Measurements as CSV files and DataFrames in natural units, to rows of the unit cube and back.
 
 One column per parameter, the outcome, and optionally "sem" (its standard error) and "status" (complete or failed). A
-row with an empty outcome or with status failed is a design that failed. Other columns are notes, and are not read.
+row with an empty outcome is a design that failed. Other columns are notes, and are not read.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cboc.arrays import Array
-from cboc.data.numbers import have_decimal_commas, pointed
+from cboc.data.numbers import as_number, have_decimal_commas, pointed
 from cboc.data.numbers import read_number as read_handwritten
 from cboc.errors import CbocError, at, did_you_mean, installing
 from cboc.space.space import Space
@@ -99,6 +99,8 @@ def _lines(reader: Reader, path: str | PathLike[str]) -> Iterator[list[str]]:
 def read_frame(frame: Any, space: Space, outcome: str) -> list[Row]:
     """Read the rows of a pandas DataFrame."""
     pandas = _pandas("from_frame")
+    if not isinstance(frame, pandas.DataFrame):
+        raise CbocError(f"from_frame reads a pandas DataFrame, but got {frame!r}.")
     columns = [str(name).strip() for name in frame.columns]
     _check_names(space, outcome)
     with at("the frame"):
@@ -211,6 +213,9 @@ def _row(values: Mapping[str, Any], space: Space, outcome: str, place: str) -> R
     with at(f"{place}, column status"):
         status = _status(values.get("status"), values[outcome])
     if status == "failed":
+        with at(f"{place}, column sem"):
+            if values.get("sem") is not None:
+                raise CbocError("a standard error is given, but no outcome; fill in the outcome, or empty this cell.")
         return Row(x, None)
     with at(f"{place}, column {outcome}"):
         y = _finite(values[outcome])
@@ -237,15 +242,14 @@ def _status(status: Any, y: Any) -> str:
         raise CbocError(f"unknown status '{status}'; {did_you_mean(given, STATUSES)}")
     if given == "complete" and y is None:
         raise CbocError("a complete measurement has an outcome, but this cell is empty; if it failed, write failed.")
+    if given == "failed" and y is not None:
+        raise CbocError(f"'failed' does not go with the outcome '{y}'; correct one of them.")
     return given or ("failed" if y is None else "complete")
 
 
 def _finite(value: Any, least: float = -math.inf) -> float:
-    try:
-        number = float(value)
-    except (TypeError, ValueError):
-        number = math.nan
-    if not math.isfinite(number) or number < least:
+    number = as_number(value)
+    if number is None or not math.isfinite(number) or number < least:
         wanted = "a finite number" if least < 0 else "a finite number that is not negative"
         raise CbocError(f"expected {wanted}, but found {value!r}; leave the cell empty if there is none.")
     return number

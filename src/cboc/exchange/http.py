@@ -17,6 +17,7 @@ from email.utils import parsedate_to_datetime
 from functools import lru_cache
 from typing import Any
 
+from cboc.arrays import is_number
 from cboc.errors import CbocError, installing
 from cboc.exchange.network import Unreachable
 from cboc.exchange.wire import REFUSAL, Endpoint, Form, Misfit, read
@@ -86,12 +87,8 @@ class Client:
     on_retry: Callable[[str], None] | None = None  # called with the reason when a message has to be repeated
 
     def __post_init__(self) -> None:
-        try:
-            url = httpx2.URL(self.url)
-        except httpx2.InvalidURL:
-            url = httpx2.URL()
-        if url.scheme not in ("http", "https") or not url.host:
-            raise CbocError(f"a coordinator's address looks like https://host:8000; '{self.url}' does not.")
+        check_address(self.url)
+        check_patience(self.patience)
 
     def send(self, endpoint: Endpoint, body: dict[str, Any] | None = None, **path: object) -> Answer:
         """Send a message until it is answered, and return the answer."""
@@ -170,6 +167,22 @@ class Client:
             ) from None
         if isinstance(error, httpx2.ConnectError) and cause is not None and cause.reason in NO_TLS:
             raise strange(self.url, "it does not speak HTTPS") from None
+
+
+def check_address(given: object) -> None:
+    """Raise one sentence if this is not the address of a coordinator."""
+    try:
+        url = httpx2.URL(given) if isinstance(given, str) else httpx2.URL()
+    except httpx2.InvalidURL:
+        url = httpx2.URL()
+    if url.scheme not in ("http", "https") or not url.host:
+        raise CbocError(f"a coordinator's address looks like https://host:8000; '{given}' does not.")
+
+
+def check_patience(given: object) -> None:
+    """Raise one sentence if this is not a time to wait."""
+    if not is_number(given) or not given > 0.0:  # type: ignore[operator]  # it is a number
+        raise CbocError(f"patience is a number of seconds above 0; this is {given!r}.")
 
 
 def strange(url: str, reason: str) -> CbocError:

@@ -261,14 +261,19 @@ class Ledger:
         return known
 
     def _others(self, k: int, present: Mapping[str, Entry], state: int) -> tuple[Point, ...]:
-        """The best designs of site k's neighbours, in the order of the study; if too many, a rotating selection."""
+        """The best designs of site k's neighbours, in the order of the study; if too many, a rotating selection.
+
+        Of very many neighbours every `turns`-th is heard, and of very many designs of these every `parts`-th.
+        """
         if not self.study.shares_best:
             return ()
         heard = np.flatnonzero(self.study.links[k])
         heard = heard[heard != k]
-        step = max(1, -(-len(heard) // MOST_OTHERS))
-        names = [self.study.sites[j] for j in heard[state % step :: step].tolist()]
-        return tuple(best for name in names if name in present for best in present[name].proposal.bests)
+        turns = max(1, -(-len(heard) // MOST_OTHERS))
+        names = [self.study.sites[j] for j in heard[state % turns :: turns].tolist()]
+        bests = [best for name in names if name in present for best in present[name].proposal.bests]
+        parts = max(1, -(-len(bests) // MOST_OTHERS))
+        return tuple(bests[state // turns % parts :: parts])
 
     def _designs(self, present: Mapping[str, Entry], row: int = 0) -> Array:
         """Design number `row` of every site, (K, D), NaN if absent; a site with fewer designs starts over."""

@@ -5,17 +5,18 @@ A message checks itself when it is made, and needs no further check.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from math import fsum, isfinite
+from typing import Any
 
 import numpy as np
 
-from cboc.arrays import Array
+from cboc.arrays import Array, is_number
 from cboc.consensus.matrix import quantise
 from cboc.errors import CbocError
 
 Point = tuple[float, ...]  # a design in the unit cube
+MOST_BESTS = 8  # best designs that a site sends
 MOST_OTHERS = 32  # best designs sent to a site: more of them would add nothing
 MOST_TURNS = 1_000_000  # one a minute for two years
 MOST_STATES = 1_000_000_000  # arrivals of all sites of a study
@@ -46,8 +47,12 @@ class Proposal:
             raise CbocError(
                 f"all designs of a proposal have the same number of coordinates; those of '{self.site}' do not."
             )
-        if self.reward is not None and not isfinite(self.reward):
-            raise CbocError(f"a reward is a finite number; site '{self.site}' sent {self.reward}.")
+        if len(self.bests) > MOST_BESTS:
+            raise CbocError(
+                f"a proposal has at most {MOST_BESTS} best designs; site '{self.site}' sent {len(self.bests)}."
+            )
+        if self.reward is not None and not (is_number(self.reward) and isfinite(self.reward)):
+            raise CbocError(f"a reward is a finite number; site '{self.site}' sent {self.reward!r}.")
 
     @property
     def dimension(self) -> int:
@@ -95,9 +100,9 @@ class Mix:
             )
         if len(self.others) > MOST_OTHERS:
             raise CbocError(f"a mix has at most {MOST_OTHERS} best designs; the one for '{self.site}' has more.")
-        is_row = all(0.0 <= weight <= 1.0 for weight in self.weights) and abs(fsum(self.weights) - 1.0) <= TOLERANCE
-        if not is_row:
-            raise CbocError(f"weights are numbers from 0 to 1 that add up to 1; those for '{self.site}' do not.")
+        object.__setattr__(self, "weights", _row(self.site, self.weights))
+        if self.leader is not None and not isinstance(self.leader, str):
+            raise CbocError(f"a leader is named, or there is none; the one for '{self.site}' is {self.leader!r}.")
 
     @property
     def array(self) -> Array:  # (q, D)
@@ -105,13 +110,29 @@ class Mix:
         return np.array(self.X)
 
 
-def _on_grid(site: str, name: str, points: Iterable[Iterable[float]]) -> tuple[Point, ...]:
+def _on_grid(site: str, name: str, points: Any) -> tuple[Point, ...]:
     return tuple(tuple(quantise(np.array(point)).tolist()) for point in _in_cube(site, name, points))
 
 
-def _in_cube(site: str, name: str, points: Iterable[Iterable[float]]) -> list[list[float]]:
+def _row(site: str, weights: Any) -> tuple[float, ...]:
+    """A row of W as floats; True and False count as 1 and 0, as in NumPy."""
+    try:
+        row = tuple(float(weight) for weight in weights)
+    except (TypeError, ValueError, OverflowError):
+        row = ()
+    if not all(0.0 <= weight <= 1.0 for weight in row) or not abs(fsum(row) - 1.0) <= TOLERANCE:
+        raise CbocError(f"weights are numbers from 0 to 1 that add up to 1; those for '{site}' do not.")
+    return row
+
+
+def _in_cube(site: str, name: str, points: Any) -> list[list[float]]:
     """The points as lists; raises one sentence if a coordinate lies outside the cube."""
-    found = [[float(value) for value in point] for point in points]
+    try:
+        found = [[_coordinate(value) for value in point] for point in points]
+    except (TypeError, ValueError, OverflowError):
+        raise CbocError(
+            f"{name} is a list of designs, each a list of numbers from 0 to 1; site '{site}' has {points!r}."
+        ) from None
     for i, point in enumerate(found):
         for d, value in enumerate(point):
             if not 0.0 <= value <= 1.0:
@@ -120,6 +141,14 @@ def _in_cube(site: str, name: str, points: Iterable[Iterable[float]]) -> list[li
                     "Did you forget space.to_unit?"
                 )
     return found
+
+
+def _coordinate(value: Any) -> float:
+    if type(value) is float:
+        return value
+    if not is_number(value):
+        raise TypeError
+    return float(value)
 
 
 def _check_state(site: str, state: object) -> None:

@@ -6,7 +6,7 @@ Within one process the network is a `Ledger`; between organisations it is a `Res
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from cboc.errors import CbocError
 from cboc.exchange.messages import Mix, News, Proposal
@@ -38,6 +38,14 @@ class Network(Protocol):
 
     def leave(self, site: str) -> None:
         """Withdraw this site: it makes no more proposals, and the others go on."""
+
+
+def as_network(given: Any) -> Network:
+    """The network given; raises one sentence if a site could not hand in a proposal there and be answered."""
+    for part in ("submit", "mix"):
+        if not callable(getattr(given, part, None)):
+            raise CbocError(f"a network is a Ledger, or anything with its methods; {given!r} has no {part}.")
+    return given
 
 
 class Waiting(CbocError):

@@ -72,8 +72,10 @@ class Free(Pace):
 PACES: dict[str, Pace] = {"rounds": Rounds(), "free": Free()}
 
 
-def pace_of(name: object) -> Pace:
-    """The pace with this name."""
-    if name not in PACES:
-        raise CbocError(f"{name!r} is not a pace; {did_you_mean(str(name), PACES)}")
-    return PACES[str(name)]
+def as_pace(given: object) -> Pace:
+    """The pace for a name, or the Pace itself."""
+    if isinstance(given, Pace):
+        return given
+    if not isinstance(given, str) or given not in PACES:
+        raise CbocError(f"{given!r} is not a pace; {did_you_mean(str(given), PACES)}")
+    return PACES[given]

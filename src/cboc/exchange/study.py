@@ -17,8 +17,8 @@ from cboc.consensus.matrix import checked
 from cboc.consensus.rules import Snapshot, as_rule
 from cboc.errors import CbocError, did_you_mean
 from cboc.exchange.identity import identify
-from cboc.exchange.messages import MOST_TURNS, Mix, Proposal
-from cboc.exchange.pace import pace_of
+from cboc.exchange.messages import MOST_TURNS, Mix, News, Point, Proposal
+from cboc.exchange.pace import as_pace
 from cboc.space.space import Space
 
 COLUMNS = ("site", "trial", "turn", "round", "status", "decision", "y", "sem", "leader", "explanation", "seed")
@@ -43,8 +43,8 @@ class Study:
     `Snapshot`, a graph any list of pairs of site names. With `shares_best` the sites tell each other their best
     design so far, never how good it is: the default, unless everybody works alone. In rounds, `deadline` is in
     seconds from the first proposal of a round: when it has passed and `quorum` sites are in, the round closes
-    without the rest. `objectives` are the names of what is measured, one for now; which way is better, and every
-    number, stays with the sites.
+    without the rest; without a deadline, a quorum has no effect. `objectives` are the names of what is measured,
+    one for now; which way is better, and every number, stays with the sites.
     """
 
     space: Space
@@ -64,7 +64,7 @@ class Study:
         if not isinstance(self.space, Space):
             object.__setattr__(self, "space", Space(self.space))
         check_names(self.space)
-        if isinstance(self.sites, str) or not isinstance(self.sites, Iterable):
+        if isinstance(self.sites, str | set | frozenset) or not isinstance(self.sites, Iterable):
             raise CbocError(f"the sites are a list of names; {self.sites!r} is not one.")
         object.__setattr__(self, "sites", tuple(self.sites))
         if not isinstance(self.budgets, Mapping):
@@ -94,7 +94,7 @@ class Study:
         for name, budget in [("horizon", self.horizon), *self.budgets.items()]:
             if name != "horizon" and name not in self.sites:
                 raise CbocError(
-                    f"a budget is given for '{name}', which is not a site; {did_you_mean(name, self.sites)}"
+                    f"a budget is given for '{name}', which is not a site; {did_you_mean(str(name), self.sites)}"
                 )
             is_whole = isinstance(budget, int | np.integer) and not isinstance(budget, bool)
             if not is_whole or not 1 <= budget <= MOST_TURNS:
@@ -109,7 +109,7 @@ class Study:
         if deadline is not None and (not is_number(deadline) or not 0.0 < deadline <= LONGEST_DEADLINE):
             raise CbocError(f"a deadline is above 0 and at most {LONGEST_DEADLINE:.0f} seconds; this is {deadline!r}.")
         object.__setattr__(self, "deadline", None if deadline is None else float(deadline))
-        object.__setattr__(self, "pace", pace_of(self.pace) if isinstance(self.pace, str) else self.pace)
+        object.__setattr__(self, "pace", as_pace(self.pace))
         if not self.pace.waits and (deadline is not None or self.quorum != 1):
             raise CbocError(
                 "a deadline and a quorum say when a round closes, and at the free pace there are no rounds; leave them "
@@ -124,7 +124,7 @@ class Study:
         if isinstance(self.graph, str):
             if self.graph not in GRAPHS:
                 raise CbocError(f"'{self.graph}' is not a graph; {did_you_mean(self.graph, GRAPHS)}")
-        elif isinstance(self.graph, Iterable):
+        elif isinstance(self.graph, Iterable) and not isinstance(self.graph, set | frozenset):
             object.__setattr__(self, "graph", tuple(self._edge(edge) for edge in self.graph))
         else:
             raise CbocError(f"a graph is a name or a list of pairs of sites; {self.graph!r} is neither.")
@@ -164,8 +164,15 @@ class Study:
 
     def leader(self, snapshot: Snapshot) -> str | None:
         """The name of the leading site; None if the rule has no leader."""
-        leader = self.rule.leader(snapshot)
-        return None if leader is None else self.sites[leader]
+        leader: Any = self.rule.leader(snapshot)  # a user's rule may return anything
+        if leader is None:
+            return None
+        is_whole = isinstance(leader, int | np.integer) and not isinstance(leader, bool)
+        if not is_whole or not 0 <= leader < len(self.sites):
+            raise CbocError(
+                f"a rule's leader is a site's number from 0 to {len(self.sites) - 1}, or None; this is {leader!r}."
+            )
+        return self.sites[leader]
 
     def check_proposal(self, proposal: Proposal) -> None:
         """Raise one sentence if a proposal does not fit the agreement."""
@@ -178,17 +185,36 @@ class Study:
         if proposal.reward is not None and not self.needs_rewards:
             raise CbocError(f"the rule of study '{self.name}' asks for no rewards; site '{proposal.site}' sent one.")
 
-    def check_mix(self, mix: Mix, designs: int = 1) -> None:
+    def check_mix(self, mix: Mix, site: str, turn: int, designs: int = 1) -> None:
         """Raise one sentence if an answer does not fit the agreement and the request."""
-        self._check_dimension(f"the network of site '{mix.site}' gave", len(mix.X[0]))
-        if len(mix.X) != designs:
-            raise CbocError(f"site '{mix.site}' asked about {designs} designs; its network gave {len(mix.X)}.")
-        if len(mix.weights) != len(self.sites):
+        if type(mix) is not Mix:  # a user's network may return anything
+            raise CbocError(f"the network of site '{site}' has to answer a proposal by a Mix; it gave {mix!r}.")
+        if (mix.site, mix.turn) != (site, turn):
             raise CbocError(
-                f"a row of W has {len(self.sites)} weights; site '{mix.site}' was given {len(mix.weights)}."
+                f"site '{site}' asked about its turn {turn}; its network gave turn {mix.turn} of '{mix.site}'."
             )
+        self._check_dimension(f"the network of site '{site}' gave", len(mix.X[0]))
+        if len(mix.X) != designs:
+            raise CbocError(f"site '{site}' asked about {designs} designs; its network gave {len(mix.X)}.")
+        if len(mix.weights) != len(self.sites):
+            raise CbocError(f"a row of W has {len(self.sites)} weights; site '{site}' was given {len(mix.weights)}.")
         if mix.leader not in (None, *self.sites):
-            raise CbocError(f"the network of site '{mix.site}' names a leader that is not a site of the study.")
+            raise CbocError(f"the network of site '{site}' names a leader that is not a site of the study.")
+        self._check_others(mix.others, site)
+
+    def check_news(self, news: News, site: str) -> None:
+        """Raise one sentence if news do not fit the agreement and the site that asked."""
+        if type(news) is not News:  # a user's network may return anything
+            raise CbocError(f"the network of site '{site}' has to give News; it gave {news!r}.")
+        if news.site != site:
+            raise CbocError(f"site '{site}' asked for news; its network gave those of '{news.site}'.")
+        self._check_others(news.others, site)
+
+    def _check_others(self, others: tuple[Point, ...], site: str) -> None:
+        if others and not self.shares_best:
+            raise CbocError(f"study '{self.name}' shares no best designs; the network of site '{site}' gave some.")
+        if others:
+            self._check_dimension(f"the network of site '{site}' gave", len(others[0]))
 
     def _check_dimension(self, who: str, dimension: int) -> None:
         if dimension != self.space.dimension:
@@ -202,8 +228,8 @@ class Study:
 
     def index(self, site: str) -> int:
         """The position of a site in the study; raises if the study does not have it."""
-        if site not in self._numbers:
-            raise CbocError(f"'{site}' is not a site of study '{self.name}'; {did_you_mean(site, self.sites)}")
+        if not isinstance(site, str) or site not in self._numbers:
+            raise CbocError(f"'{site}' is not a site of study '{self.name}'; {did_you_mean(str(site), self.sites)}")
         return self._numbers[site]
 
     def budget(self, site: str) -> int:

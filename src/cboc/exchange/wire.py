@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from cboc.errors import CbocError
-from cboc.exchange.messages import MOST_OTHERS, MOST_STATES, MOST_TURNS, Mix, News, Proposal
+from cboc.exchange.messages import MOST_BESTS, MOST_OTHERS, MOST_STATES, MOST_TURNS, Mix, News, Proposal
 from cboc.exchange.network import Standing
 
 VERSION = "v2"
@@ -115,12 +115,13 @@ NAMES = _list_of(NAME, "a list of names", 0, MOST_TURNS)
 POINT = _list_of(SHARE, "a list of numbers from 0 to 1", 1, MOST_COORDINATES)
 POINTS = _list_of(POINT, "a list of designs, each of numbers from 0 to 1", 1, MOST_DESIGNS)
 FEW_POINTS = _list_of(POINT, f"a list of at most {MOST_OTHERS} designs, each of numbers from 0 to 1", 0, MOST_OTHERS)
+BESTS = _list_of(POINT, f"a list of at most {MOST_BESTS} designs, each of numbers from 0 to 1", 1, MOST_BESTS)
 WEIGHTS = _list_of(SHARE, "a list of numbers from 0 to 1", 1, MOST_TURNS)
 OBJECT = Kind(lambda value: isinstance(value, dict), "an object", {"type": "object"})
 AGREEMENT = Kind(lambda value: OBJECT.fits(value) and _is_shallow(value, DEEPEST), "an agreement", OBJECT.schema)
 REASON = Kind(lambda value: value in REASONS, "a known reason", {"type": "string", "enum": list(REASONS)})
 
-PROPOSAL: Form = {"X": POINTS, "bests": POINTS.optional, "reward": NUMBER.optional}
+PROPOSAL: Form = {"X": POINTS, "bests": BESTS.optional, "reward": NUMBER.optional}
 INVITATION: Form = {"code": SECRET, "token": SECRET, "digest": SECRET.optional, "site": CLAIM.optional}
 MIXED: Form = {"X": POINTS, "weights": WEIGHTS, "snapshot": STATE, "leader": NAME.optional, "others": FEW_POINTS}
 NEWS: Form = {"snapshot": STATE, "others": FEW_POINTS}

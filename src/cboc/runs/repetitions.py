@@ -14,8 +14,7 @@ from cboc.runs.run import ALONE, TOGETHER, Run
 from cboc.runs.simulation import simulate
 from cboc.runs.workers import Report, run_all
 from cboc.site.trial import Status, Trial
-from cboc.storage.journal import read_journal
-from cboc.storage.lock import only_writer
+from cboc.storage.journal import is_begun, read_journal
 from cboc.studyfile import StudyFile
 
 
@@ -31,7 +30,7 @@ class Repetition:
     @property
     def done(self) -> int:
         """The experiments that its journal holds already."""
-        if not self.journal.exists() or self.journal.stat().st_size == 0:
+        if not self.journal.exists() or not is_begun(self.journal):
             return 0
         _, trials, _ = read_journal(self.journal)
         return sum(trial.status in (Status.COMPLETE, Status.FAILED) for trial in trials.values())
@@ -72,5 +71,4 @@ def repeat(jobs: Sequence[Repetition], on_trial: Callable[[Repetition, Trial], N
 
 def _simulate(job: Repetition, report: Report) -> None:
     file = studyfile.read(job.path).with_seed(job.seed)
-    with only_writer(job.journal):
-        simulate(**(file.alone() if job.how == ALONE else file).arguments, journal=job.journal, on_trial=report)
+    simulate(**(file.alone() if job.how == ALONE else file).arguments, journal=job.journal, on_trial=report)

@@ -22,7 +22,7 @@ from cboc.runs.workers import Report, run_all
 from cboc.site.policy import Policy
 from cboc.site.site import Site
 from cboc.site.trial import Trial
-from cboc.storage.journal import read_journal
+from cboc.storage.journal import is_begun, read_journal
 from cboc.strategy.bayesian import named
 from cboc.strategy.collaborative import collaborative
 from cboc.strategy.gate import Gate
@@ -65,7 +65,7 @@ class Run:
 
     def seeds(self, how: str) -> list[int]:
         """The seeds that were begun, for one way of working."""
-        begun = [path for path in _journals(self.directory) if path.stat().st_size > 0]
+        begun = [path for path in _journals(self.directory) if is_begun(path)]
         return sorted(int(path.stem.removeprefix(f"{how}-")) for path in begun if path.name.startswith(f"{how}-"))
 
     def wanted(self, first: int) -> int:

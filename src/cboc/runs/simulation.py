@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from math import inf
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 from cboc.data.dataset import Dataset, Direction
-from cboc.errors import CbocError
+from cboc.errors import CbocError, check_kind
 from cboc.exchange.identity import identify
 from cboc.exchange.ledger import Ledger
 from cboc.exchange.network import Waiting
@@ -42,14 +43,17 @@ def simulate(
     All sites have the same policy, and ask for `plate` experiments at a time. `durations` says how long experiments
     take, for all sites or by site: a number, a distribution or a function of a random generator; every trial then keeps
     when it began and ended. Without them rounds have no calendar, and at the free pace every experiment takes 1. With a
-    `journal` every step is on disk at once, and calling again with the same arguments continues where the file ends,
-    bit for bit. Working alone is `Study(..., rule="identity")` with the same seed.
+    `journal` every step is saved at once, and calling again with the same arguments continues where the file ends, bit
+    for bit. A kill loses nothing; after a power cut at most the experiments of one second are run again. Working alone
+    is `Study(..., rule="identity")` with the same seed.
     """
+    _check_kinds(experiments, direction, data, journal)
     given = dict.fromkeys(study.sites, direction) if isinstance(direction, str) else dict(direction)
     earlier = dict(data or {})
     _check(study, experiments, given, earlier)
     directions = {name: Direction.of(given[name]) for name in study.sites}
     policy = Policy() if policy is None else policy
+    check_kind("a simulation's policy", policy, Policy, "a Policy(...)")
     plate = whole("plate", plate)
     has_calendar = durations is not None or not study.pace.waits
     times = Durations(1.0 if durations is None else durations, study, policy.seed)
@@ -97,6 +101,16 @@ def simulate(
             book.close()
     best = {site.name: site.data.best.y for site in sites if len(site.data)}
     return History(study, directions, in_order(trial for site in sites for trial in site.trials), best)
+
+
+def _check_kinds(experiments: object, direction: object, data: object, journal: object) -> None:
+    """Raise one sentence if an argument of a simulation is something else altogether."""
+    check_kind("experiments", experiments, Mapping, "a dictionary with a function for every site")
+    check_kind("direction", direction, str | Mapping, "'maximise' or 'minimise', or one of these by site")
+    if data is not None:
+        check_kind("data", data, Mapping, "a dictionary with a Dataset for every site that has one")
+    if journal is not None:
+        check_kind("journal", journal, str | PathLike, "the path of a file")
 
 
 def _check(

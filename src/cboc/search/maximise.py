@@ -18,6 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cboc.arrays import Array
+from cboc.errors import CbocError
 from cboc.search.ascent import ascend_all
 from cboc.search.discrete import count, is_fixed, neighbours, variations
 from cboc.search.grouping import by_group
@@ -136,6 +137,8 @@ def _projected(points: Array, space: Space) -> Array:
 
 def _cloud(anchors: Array, count: int, space: Space, rng: np.random.Generator) -> Array:
     """Feasible designs around the anchors, at all scales from NEAREST to FARTHEST."""
+    if len(anchors) > 0 and anchors.shape[1:] != (space.dimension,):
+        raise CbocError(f"a utility's anchors are designs of {space.dimension} coordinates; these are {anchors!r}.")
     if len(anchors) == 0:
         return np.empty((0, space.dimension))
     radii = np.exp(rng.uniform(np.log(NEAREST), np.log(FARTHEST), (count, 1)))

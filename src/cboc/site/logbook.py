@@ -19,7 +19,7 @@ import numpy as np
 from cboc.arrays import Array, is_number
 from cboc.data.dataset import Dataset
 from cboc.data.objective import Outcome, as_measurements
-from cboc.errors import CbocError, at
+from cboc.errors import CbocError, at, check_kind
 from cboc.site.trial import OPEN, TOLD, UNANSWERED, Status, Trial
 from cboc.space.space import Space
 
@@ -77,6 +77,8 @@ class Logbook:
 
     def trial(self, number: int) -> Trial:
         """A trial that was asked for, by its number."""
+        if not isinstance(number, int | np.integer) or isinstance(number, bool):
+            raise CbocError(f"a trial has a number, from 0; this is {number!r}.")
         if not 0 <= number < len(self.trials):
             last = f"its last is {len(self.trials) - 1}" if self.trials else "it has none yet"
             raise CbocError(f"site '{self.site}' has no trial {number}; {last}.")
@@ -209,6 +211,7 @@ class Logbook:
     ) -> Trial:
         """See `Site.fail`."""
         known = self._known(trial)
+        check_kind("the reason of a failure", reason, str, "a text")
         if known.status is Status.COMPLETE:
             raise CbocError(
                 f"trial {trial.number} of '{self.site}' already has a result, {known.y:g}; it cannot fail now."
@@ -238,6 +241,7 @@ class Logbook:
         return self.keep(replace(known, status=Status.ABANDONED))
 
     def _known(self, trial: Trial) -> Trial:
+        check_kind("a trial", trial, Trial, "what ask() gave")
         if trial.site != self.site or not 0 <= trial.number < len(self.trials):
             raise CbocError(f"site '{self.site}' never asked for trial {trial.number} of '{trial.site}'.")
         known = self.trials[trial.number]

@@ -14,7 +14,7 @@ from cboc.site.logbook import Logbook
 from cboc.site.policy import Policy
 from cboc.site.trial import Turn
 from cboc.space.space import Space
-from cboc.strategy.opinion import Opinion
+from cboc.strategy.opinion import Opinion, as_opinion
 from cboc.strategy.situation import Situation
 
 
@@ -76,7 +76,7 @@ class Mind:
     def hold(self, number: int, situation: Situation, opinion: Opinion) -> Opinion:
         """Keep this opinion about a trial until the site knows something new."""
         self._held = {n: held for n, held in self._held.items() if n >= self.log.first_undecided}
-        self._held[number] = Held(situation, opinion)
+        self._held[number] = Held(situation, as_opinion(opinion))
         return opinion
 
     @property

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from cboc.arrays import is_number
 from cboc.errors import CbocError
 from cboc.exchange.identity import identify
@@ -12,6 +14,7 @@ from cboc.strategy.collaborative import collaborative
 from cboc.strategy.opinion import Strategy, as_strategy
 
 INITIAL = 5  # space-filling designs per parameter, as in the paper
+MOST_INITIAL = 100_000
 
 
 @dataclass(frozen=True)
@@ -31,13 +34,14 @@ class Policy:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "strategy", as_strategy(self.strategy))
-        for name in ("seed", "initial"):
-            value: Any = getattr(self, name)
-            if value is None and name == "initial":
-                continue
-            object.__setattr__(self, name, whole(name, value, least=0))
+        object.__setattr__(self, "seed", whole("seed", self.seed, least=0))
+        if self.initial is not None:
+            object.__setattr__(self, "initial", whole("initial", self.initial, least=0, most=MOST_INITIAL))
         if not is_number(self.stop_below) or not self.stop_below >= 0.0:
             raise CbocError(f"stop_below is a number from 0; this is {self.stop_below!r}.")
+        if not isinstance(self.goes_on_alone, bool | np.bool_):
+            raise CbocError(f"goes_on_alone is True or False; this is {self.goes_on_alone!r}.")
+        object.__setattr__(self, "goes_on_alone", bool(self.goes_on_alone))
 
     def to_dict(self) -> dict[str, Any]:
         """The policy as plain data, with the strategy as an identifying text."""
@@ -50,8 +54,9 @@ class Policy:
         }
 
 
-def whole(name: str, value: Any, least: int = 1) -> int:
-    """A whole number that somebody gave; raises one sentence if it is not one, or too small."""
-    if not is_number(value) or not float(value).is_integer() or value < least:
-        raise CbocError(f"{name} is a whole number from {least}; this is {value!r}.")
+def whole(name: str, value: Any, least: int = 1, most: int | None = None) -> int:
+    """A whole number that somebody gave; raises one sentence if it is not one, too small or too large."""
+    if not is_number(value) or not float(value).is_integer() or value < least or (most is not None and value > most):
+        until = "" if most is None else f" to {most:,}"
+        raise CbocError(f"{name} is a whole number from {least}{until}; this is {value!r}.")
     return int(value)

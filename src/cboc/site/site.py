@@ -23,17 +23,17 @@ from cboc.arrays import Array, one_thread
 from cboc.consensus.matrix import quantise
 from cboc.data.dataset import Best, Dataset, Direction
 from cboc.data.objective import Outcome
-from cboc.errors import CbocError, at
+from cboc.errors import CbocError, at, check_kind
 from cboc.exchange.messages import Mix, Point, Proposal
-from cboc.exchange.network import Network, NotSubmitted, Unreachable
+from cboc.exchange.network import Network, NotSubmitted, Unreachable, as_network
 from cboc.exchange.study import Study, check_names
 from cboc.site.logbook import Logbook
 from cboc.site.mind import Mind
 from cboc.site.policy import INITIAL, Policy, whole
 from cboc.site.trial import UNANSWERED, Answer, Decision, Status, Trial, Turn
 from cboc.space.space import Space
-from cboc.strategy.opinion import Heard
-from cboc.strategy.verdict import Note, Stance, Verdict
+from cboc.strategy.opinion import Heard, as_design
+from cboc.strategy.verdict import Note, Stance, Verdict, as_note, as_verdict
 
 LARGEST = 700.0  # its exponential is still finite
 
@@ -62,7 +62,7 @@ class Site:
         direction: Direction | str,
         policy: Policy | None = None,
         data: Dataset | None = None,
-        own: Space | None = None,
+        own: Space | Mapping[str, Any] | None = None,
         trials: Iterable[Trial] = (),
         save: Callable[[Trial], Trial | None] | None = None,
         first_turn: int = 0,
@@ -72,12 +72,14 @@ class Site:
         study.index(name)
         with at(f"site '{name}'"):
             self.direction = Direction.of(direction)
-        self.study, self.name, self.network = study, name, network
+        self.study, self.name, self.network = study, name, as_network(network)
         self.policy = Policy() if policy is None else policy
-        self.space = study.space if own is None else study.space + own
+        check_kind("a site's policy", self.policy, Policy, "a Policy(...)")
+        self.space = study.space if own is None else study.space + (own if isinstance(own, Space) else Space(own))
         check_names(self.space)
         self.data = Dataset.empty(self.space.dimension, direction=self.direction) if data is None else data
         self._check_data()
+        first_turn = whole("first_turn", first_turn, least=0)
         wanted = INITIAL * len(self.space.names) if self.policy.initial is None else self.policy.initial
         self.initial = max(0, wanted - len(self.data))
         self.log = Logbook(name, self.space, study.objectives, self.data, trials, save, first_turn, claim, clock)
@@ -85,6 +87,7 @@ class Site:
 
     def _check_data(self) -> None:
         who, data = f"site '{self.name}'", self.data
+        check_kind("a site's data", data, Dataset, "a Dataset")
         if data.direction != self.direction:
             raise CbocError(f"{who} is to {self.direction}, but its data say {data.direction}; make them agree.")
         if data.dimension != self.space.dimension:
@@ -211,10 +214,13 @@ class Site:
         if self.study.pace.waits or not self.study.shares_best:
             return
         try:
-            self.mind.heard = self.network.news(self.name).others
+            news = self.network.news(self.name)
         except Unreachable:
             if not self.policy.goes_on_alone:
                 raise
+            return
+        self.study.check_news(news, self.name)
+        self.mind.heard = news.others
 
     def _initial_trial(self, plate: int) -> Trial:
         """The next space-filling design; the first plate is filled with them."""
@@ -232,9 +238,9 @@ class Site:
             return self.log.keep(replace(last, number=number, turn=replace(last.turn, well=well)))
         opinion = self.mind.opinion(number)
         with one_thread():
-            found = self._checked(opinion.propose())
-            note = opinion.note(found)
-        x = quantise(np.clip(found, 0.0, 1.0))
+            found = as_design(opinion.propose(), self.space, self.name)
+            note = as_note(opinion.note(found))
+        x = quantise(found)
         x = x if self.space.is_box and self.space.is_continuous else quantise(self.space.project(x))
         shared = (self._bests(), self.mind.heard) if first is None else ((), ())
         status = Status.PROPOSED
@@ -247,16 +253,6 @@ class Site:
             self._say_goodbye()
             raise Finished(f"site '{self.name}' stops: its largest utility fell below {self.policy.stop_below:g}.")
         return trial
-
-    def _checked(self, found: object) -> Array:
-        """The design that the strategy found; raises if it is not one, as a user's strategy may return anything."""
-        x = np.asarray(found, dtype=float)
-        if x.shape != (self.space.dimension,) or not np.isfinite(x).all():
-            raise CbocError(
-                f"the strategy of site '{self.name}' has to find a design of {self.space.dimension} coordinates; "
-                f"{found!r} is not one."
-            )
-        return x
 
     def _bests(self) -> tuple[Point, ...]:
         """The best design so far if the study shares it, without parameters that only this site has."""
@@ -299,7 +295,7 @@ class Site:
         except NotSubmitted:  # the others lost it: they were restored from a backup
             self.network.submit(self.proposal(trial))
             mix = self.network.mix(self.name, turn.number)
-        self.study.check_mix(mix, turn.wells)
+        self.study.check_mix(mix, self.name, turn.number, turn.wells)
         for trial in self.log.unanswered:
             self.log.keep(self._judged(trial, mix))
         return [well for well in self.log.wells(turn.number) if well.status is Status.PENDING]
@@ -313,9 +309,10 @@ class Site:
         x = self._completed(mix.X[turn.well], trial)
         heard = Heard(x, np.array(trial.proposed), turn.note, np.array(mix.others).reshape(-1, len(mix.X[0])))
         with one_thread():
-            verdict = self.mind.opinion(trial.number).judge(heard)
+            verdict = as_verdict(self.mind.opinion(trial.number).judge(heard))
         if verdict.instead is not None:
-            verdict = replace(verdict, instead=_point(self.space.project(self._checked(verdict.instead))))
+            instead = as_design(verdict.instead, self.space, self.name)
+            verdict = replace(verdict, instead=_point(self.space.project(instead)))
         others = mix.others if turn.well == 0 else ()
         answer = Answer(_point(x), mix.weights, mix.snapshot, verdict, mix.leader, others)
         decision = _decision(verdict, turn.note)

@@ -35,6 +35,14 @@ class Status(StrEnum):
 OPEN = (Status.PROPOSED, Status.SUBMITTED, Status.PENDING)  # something is still to be done
 UNANSWERED = (Status.PROPOSED, Status.SUBMITTED)  # the design to run is not decided yet
 TOLD = (Status.COMPLETE, Status.FAILED)  # something was learned
+STAGES = (Status.PROPOSED, Status.SUBMITTED, Status.PENDING, Status.FAILED)  # in this order; all others are the last
+
+
+def may_follow(now: Status, before: Status) -> bool:
+    """Whether a trial may have gone from one status to another: never backwards, and from a last one nowhere."""
+    if now is before:
+        return True
+    return before in STAGES and (now not in STAGES or STAGES.index(now) > STAGES.index(before))
 
 
 class Decision(StrEnum):
@@ -200,7 +208,8 @@ class Trial:
         elif note.reason:
             parts.append(f"not drawn to the others{because}")
         if self.decision is Decision.DECLINED:
-            parts.append(f"not run, because {answer.verdict.reason}: this is your own proposal")
+            why = f", because {answer.verdict.reason}" if answer.verdict.reason else ""
+            parts.append(f"not run{why}: this is your own proposal")
         elif self.decision is Decision.OTHER:
             parts.append(f"another design instead, because {answer.verdict.reason or 'your strategy says so'}")
         elif answer.mix != self.proposed:

@@ -62,7 +62,7 @@ def read(path: str | PathLike[str], space: Space) -> list[Entry]:
     lines = read_texts(path, ("trial", *space.names, "y"), (*OUTCOME[1:], WELL))
     found: dict[int, Entry] = {}
     for place, texts in lines:
-        if texts["y"] or texts.get("status"):
+        if any(texts.get(name) for name in OUTCOME):
             entry = _entry(place, texts, space)
             before = found.setdefault(entry.trial, entry)
             if replace(before, place=place) != entry:
@@ -76,6 +76,9 @@ def _entry(place: str, texts: dict[str, str], space: Space) -> Entry:
     with at(f"{place}, column trial"):
         if not texts["trial"].isdecimal() or len(texts["trial"]) > MOST_DIGITS:
             raise CbocError(f"expected the number of a trial, but found '{texts['trial'][:20]}'.")
+    with at(f"{place}, column sem"):
+        if texts.get("sem") and not texts["y"]:
+            raise CbocError("a standard error is given, but no outcome; fill in y, or empty this cell.")
     with at(f"{place}, column status"):
         status = _status(texts)
     values: dict[str, float | None] = {"y": None, "sem": None, "cost": None}

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Literal
 
 from cboc.errors import CbocError
@@ -20,6 +21,8 @@ TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)"
     r"|(?P<relation><=|>=|==|<|>|=)|(?P<power>\*\*|\^)|(?P<sign>[-+*/()])|(?P<end>$)|(?P<other>\S))"
 )
+
+DEEPEST = 50  # brackets and signs within each other
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,7 @@ class _Parser:
             for match in TOKEN.finditer(text)
         ]
         self.position = 0
+        self.depth = 0
 
     @property
     def token(self) -> _Token:
@@ -97,6 +101,8 @@ class _Parser:
         coefficients = {name: c for name, c in difference.coefficients.items() if c != 0}
         if not coefficients:
             raise CbocError(f"constraint '{self.text}' holds no parameter; name at least one, as in 'a + b <= 1'.")
+        if not all(map(isfinite, (*coefficients.values(), difference.constant))):
+            raise CbocError(f"constraint '{self.text}' holds a number that is too large; choose another unit.")
         return Linear(self.text, coefficients, "==" if relation in ("=", "==") else "<=", -difference.constant)
 
     def sum(self) -> _Affine:
@@ -118,6 +124,14 @@ class _Parser:
         return result
 
     def factor(self) -> _Affine:
+        if self.depth == DEEPEST:
+            raise CbocError(f"a constraint has at most {DEEPEST} brackets and signs within each other; this has more.")
+        self.depth += 1
+        result = self.part()
+        self.depth -= 1
+        return result
+
+    def part(self) -> _Affine:
         if self.token.text in ("+", "-"):
             sign = -1.0 if self.take().text == "-" else 1.0
             return self.factor().times(sign)

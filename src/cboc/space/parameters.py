@@ -10,21 +10,22 @@ Messages here do not know the parameter's name; the Space that holds it puts the
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, fields
 from fractions import Fraction
 from functools import cached_property
-from numbers import Real
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cboc.arrays import Array
+from cboc.arrays import Array, is_number
 from cboc.errors import CbocError, did_you_mean
 
 TOLERANCE = 1e-9  # distances in the unit cube below this are rounding
 MOST_LEVELS = 1_000_000
+WRITTEN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)  # a number in a cell
 RESOLUTION = 1e-3  # of a parameter's width: smaller differences are not written
 MOST_DECIMALS = 6  # beyond which a number is written with a power of ten
 
@@ -198,10 +199,10 @@ class Float(_Number):
 
     def read(self, text: str) -> float:
         """The value that a cell of a table means."""
-        try:
-            return float(text)
-        except ValueError:
-            raise self._unexpected(text) from None
+        number = _as_float(text)
+        if number is None:
+            raise self._unexpected(text)
+        return number
 
 
 @dataclass(frozen=True)
@@ -232,11 +233,8 @@ class Int(_Number):
 
     def read(self, text: str) -> int:
         """The value that a cell of a table means."""
-        try:
-            value = float(text)
-        except ValueError:
-            raise self._unexpected(text) from None
-        if not value.is_integer():
+        value = _as_float(text)
+        if value is None or not value.is_integer():
             raise self._unexpected(text)
         return int(value)
 
@@ -254,7 +252,7 @@ class Choice:
 
     def __post_init__(self) -> None:
         _check_unit(self.unit)
-        if isinstance(self.options, str | Mapping) or not hasattr(self.options, "__iter__"):
+        if isinstance(self.options, str | Mapping | set | frozenset) or not hasattr(self.options, "__iter__"):
             raise CbocError(f"options are a list such as ['water', 'ethanol'], but got {self.options!r}.")
         options = tuple(_plain_scalar(option) for option in self.options)
         object.__setattr__(self, "options", options)
@@ -390,7 +388,7 @@ def _check_option(option: object) -> None:
     if isinstance(option, str):
         if not option or option != option.strip():
             raise CbocError(f"an option is not empty and has no space at either end, but got {option!r}.")
-    elif not isinstance(option, bool | int | float) or not math.isfinite(option):
+    elif not isinstance(option, bool) and not (isinstance(option, int | float) and _as_number(option) is not None):
         raise CbocError(f"an option is a string, a finite number or a boolean, but got {option!r}.")
 
 
@@ -403,16 +401,15 @@ def _bound(name: str, value: object) -> float:
 
 def _as_number(value: object) -> float | None:
     """The value as a finite float, or None; True and False are not numbers here."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not math.isfinite(value):
+    if not is_number(value) or not math.isfinite(value):  # type: ignore[arg-type]  # it is a number
         return None
-    return float(value)
+    return float(value)  # type: ignore[arg-type]
 
 
 def _as_float(text: str) -> float | None:
-    try:
-        return float(text)
-    except ValueError:
-        return None
+    """The finite number in a cell, or None; Python would also take 0_1 for 1."""
+    number = float(text) if WRITTEN.fullmatch(text.strip()) else math.inf
+    return number if math.isfinite(number) else None
 
 
 def _plain_scalar(value: Any) -> Any:

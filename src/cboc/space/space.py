@@ -41,6 +41,8 @@ class Space:
     ) -> None:
         if isinstance(constraints, str):
             raise CbocError(f"constraints are a list of strings, but got a string; write [{constraints!r}].")
+        if isinstance(constraints, set | frozenset) or not hasattr(constraints, "__iter__"):
+            raise CbocError(f"constraints are a list of strings such as ['a + b <= 1'], but got {constraints!r}.")
         object.__setattr__(self, "parameters", MappingProxyType(_named_parameters(parameters)))
         object.__setattr__(self, "constraints", tuple(constraints))
         if self._polytope is not None:
@@ -125,6 +127,8 @@ class Space:
 
     def to_unit(self, design: Mapping[str, Any]) -> Array:  # (D,)
         """The vector of a design, which must be feasible."""
+        if not isinstance(design, Mapping):
+            raise CbocError(f"a design is a dictionary of values for {', '.join(self.names)}, but got {design!r}.")
         for name in design:
             if name not in self.parameters:
                 raise CbocError(f"unknown parameter '{name}'; {did_you_mean(str(name), self.names)}")
@@ -281,11 +285,17 @@ class Space:
     def _unit_row(self, constraint: Linear) -> tuple[Array, float, float]:
         """Row, bound and norm of a·v <= c with v = low + width · x:  (a · width)·x <= c - a·low."""
         row, bound = np.zeros(self.dimension), constraint.bound
-        for name, coefficient in constraint.coefficients.items():
-            j = self._slices[name].start
-            row[j] = coefficient * self.widths[j]
-            bound -= coefficient * self.parameters[name].axis.low
-        return row, bound, float(np.linalg.norm(row))
+        with np.errstate(over="ignore", invalid="ignore"):  # looked at below
+            for name, coefficient in constraint.coefficients.items():
+                j = self._slices[name].start
+                row[j] = coefficient * self.widths[j]
+                bound -= coefficient * self.parameters[name].axis.low
+            norm = float(np.linalg.norm(row))
+        if not (0.0 < norm < np.inf and np.isfinite(bound)):
+            raise CbocError(
+                f"constraint '{constraint.text}' holds numbers that are too large or too small; choose another unit."
+            )
+        return row, bound, norm
 
     @cached_property
     def _coupled(self) -> NDArray[np.intp]:

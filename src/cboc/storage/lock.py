@@ -10,7 +10,7 @@ from time import monotonic, sleep
 from cboc.errors import CbocError
 
 PATIENCE = 2.0  # seconds that a worker may outlive a killed parent
-WRITING = "another process is writing {}; wait until it ends, or choose another --out."
+WRITING = "another process is writing {}; wait until it ends, or choose another place."
 
 
 @contextmanager

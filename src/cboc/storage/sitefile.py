@@ -12,16 +12,18 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
 from cboc.data.dataset import Dataset, Direction
-from cboc.errors import CbocError
+from cboc.errors import CbocError, check_kind
 from cboc.exchange.wire import SECRETS
 from cboc.site.trial import OPEN, Trial
 from cboc.storage.formats import settings_from_1, trial_from_1
 from cboc.storage.lock import only_writer
+from cboc.storage.shape import Shape
 
 FORMAT = 2
 PREFIX = "sqlite:///"
@@ -77,6 +79,7 @@ class SiteFile:
     """
 
     def __init__(self, storage: str | Path, clock: Callable[[], float] = time.time, *, is_made: bool = False) -> None:
+        check_kind("a site's storage", storage, str | PathLike, f"a path or {PREFIX}PATH")
         self.path = Path(str(storage).removeprefix(PREFIX))
         self._clock = clock
         if not self.path.name or self.path.is_dir():
@@ -162,7 +165,17 @@ class SiteFile:
             trials = [Trial.from_row(json.loads(row)) for row in self._rows.values()]
             if [trial.number for trial in trials] != list(range(len(trials))):
                 raise ValueError("a trial is missing")
+            if "agreement" in self.about:
+                self._check_shape(trials)
         return trials
+
+    def _check_shape(self, trials: list[Trial]) -> None:
+        """Raise a ValueError or a KeyError if a trial is not one of this site in its study."""
+        shape, site = Shape.of(self.about["agreement"]), self.about["site"]
+        for trial in trials:
+            shape.check(trial)
+            if trial.site != site:
+                raise ValueError("a trial is of another site")
 
     def keep(self, trial: Trial) -> Trial:
         """Save a trial in place of what it was, unless another process has changed that meanwhile.
@@ -234,7 +247,7 @@ class SiteFile:
             with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as connection:
                 connection.execute("PRAGMA synchronous=FULL")
                 yield connection
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:
             raise CbocError(f"{self.path} cannot be used: {_reason(error)}") from None
 
     @contextmanager
@@ -258,6 +271,7 @@ def _appear(begun: Path, path: Path) -> None:
     begun.unlink()
 
 
-def _reason(error: sqlite3.Error) -> str:
-    name = getattr(error, "sqlite_errorname", "")
+def _reason(error: sqlite3.Error | UnicodeDecodeError) -> str:
+    is_garbled = isinstance(error, UnicodeDecodeError) or str(error).startswith("Could not decode")
+    name = "SQLITE_CORRUPT" if is_garbled else getattr(error, "sqlite_errorname", "")
     return next((reason for start, reason in REASONS.items() if name.startswith(start)), f"{error}.")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from cboc.errors import CbocError
 from cboc.strategy.opinion import Blind, Generator, Opinion, Strategy, by_utility
 from cboc.strategy.situation import Situation
 from cboc.surrogate.fitting import PAPER, Model, Task, fit_all
@@ -34,6 +35,14 @@ class Bayesian(Strategy):
     model: Model = field(default_factory=Model)
 
     can_batch = True
+
+    def __post_init__(self) -> None:
+        is_class = isinstance(self.utility, type) and hasattr(self.utility, "on")
+        if is_class or not callable(self.utility):
+            hint = f" Write {self.utility.__name__}.on." if is_class else ""
+            raise CbocError(f"a utility is a function of a surrogate, such as LogEI.on; {self.utility!r} is not.{hint}")
+        if not isinstance(self.model, Model):
+            raise CbocError(f"a surrogate's model is a Model(), such as PAPER; {self.model!r} is not.")
 
     def surrogate(self, situation: Situation) -> GP:
         """The fitted Gaussian process, with padded failures and predicted outcomes for experiments under way."""

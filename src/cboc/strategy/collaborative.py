@@ -16,7 +16,8 @@ def collaborative(
 
     With no arguments: Matern-5/2, dimension-scaled prior, compressed outcomes, LogEI.
     """
-    return Gated(Guided(strategy or Bayesian(), guide or Guide()), gate or Gate())
+    guided = Guided(Bayesian() if strategy is None else strategy, Guide() if guide is None else guide)
+    return Gated(guided, Gate() if gate is None else gate)
 
 
 def published() -> Gated:

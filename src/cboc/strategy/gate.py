@@ -14,11 +14,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from math import isfinite, log
 
+import numpy as np
+
 from cboc.arrays import is_number
 from cboc.errors import CbocError
 from cboc.strategy.opinion import Generator, Heard, Opinion, PassedOn, Strategy, as_strategy
 from cboc.strategy.situation import Situation
-from cboc.strategy.verdict import Verdict
+from cboc.strategy.verdict import Verdict, as_verdict
 from cboc.surrogate.gp import GP
 
 GateLike = Callable[[float, float], bool]  # log worth of the mix, log worth of the own design -> follow?
@@ -52,7 +54,8 @@ class Gated(Strategy):
     def __post_init__(self) -> None:
         object.__setattr__(self, "strategy", as_strategy(self.strategy))
         if isinstance(self.gate, type) or not callable(self.gate):
-            raise CbocError(f"a gate is a function, such as Gate(0.5); {self.gate!r} is not.")
+            hint = f" Write Gate({self.gate!r})." if is_number(self.gate) else ""
+            raise CbocError(f"a gate is a function, such as Gate(0.5); {self.gate!r} is not.{hint}")
 
     @property
     def can_batch(self) -> bool:
@@ -75,8 +78,14 @@ class GatedOpinion(PassedOn):
     gate: GateLike
 
     def judge(self, heard: Heard) -> Verdict:
-        verdict, note = self.opinion.judge(heard), heard.note
+        verdict, note = as_verdict(self.opinion.judge(heard)), heard.note
         mix, own = verdict.log_worth + verdict.pull, note.log_worth + note.pull
-        if not verdict.follows or self.gate(mix, own):
+        if not verdict.follows or self._opens(mix, own):
             return verdict
         return replace(verdict, follows=False, reason="your gate declines it")
+
+    def _opens(self, mix: float, own: float) -> bool:
+        answer = self.gate(mix, own)
+        if not isinstance(answer, bool | np.bool_):  # the gate may be a user's own
+            raise CbocError(f"a gate answers True (follow the mix) or False; this one answered {answer!r}.")
+        return bool(answer)

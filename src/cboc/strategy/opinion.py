@@ -27,6 +27,7 @@ from cboc.surrogate.gp import GP
 from cboc.utility.utility import Utility
 
 Generator = np.random.Generator
+ROUNDING = 1e-6  # so far outside the unit cube may lie what was computed in single precision
 
 
 @dataclass(frozen=True)
@@ -91,14 +92,7 @@ class FromFunction(Strategy):
     function: Callable[[Situation, Generator], Opinion]
 
     def __call__(self, situation: Situation, rng: Generator) -> Opinion:
-        opinion = self.function(situation, rng)
-        for part in ("propose", "note", "judge", "utility"):
-            if not hasattr(opinion, part):  # a user's object, checked where it enters
-                raise CbocError(
-                    f"a strategy has to return an opinion, with {part}; {opinion!r} has none. "
-                    "ByUtility makes one from a utility."
-                )
-        return opinion
+        return as_opinion(self.function(situation, rng))
 
 
 def as_strategy(given: Any) -> Strategy:
@@ -106,6 +100,39 @@ def as_strategy(given: Any) -> Strategy:
     if isinstance(given, type) or not callable(given):
         raise CbocError(f"a strategy is a function, such as Bayesian(); {given!r} is not.")
     return given if isinstance(given, Strategy) else FromFunction(given)  # from here on all are strategies
+
+
+def as_opinion(given: Any) -> Opinion:
+    """The opinion that a strategy returned; raises one sentence if it is none, as a user's may return anything."""
+    for part in ("propose", "note", "judge", "utility"):
+        if not hasattr(given, part):
+            raise CbocError(
+                f"a strategy has to return an opinion, with {part}; {given!r} has none. "
+                "ByUtility makes one from a utility."
+            )
+    return given
+
+
+def as_design(found: object, space: Space, site: str) -> Array:  # (D,)
+    """The design that a site's strategy found, in the unit cube; raises one sentence if it is none."""
+    try:
+        x = np.asarray(found, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        x = np.empty(0)
+    if x.shape != (space.dimension,) or not np.isfinite(x).all():
+        raise CbocError(
+            f"the strategy of site '{site}' has to find a design of {space.dimension} coordinates; "
+            f"{found!r} is not one."
+        )
+    inside: Array = x.clip(0.0, 1.0)
+    far = np.abs(x - inside)
+    if far.max() > ROUNDING:
+        j = int(far.argmax())
+        raise CbocError(
+            f"designs live in the unit cube; the strategy of site '{site}' found {space.coordinates[j]} = {x[j]:g}. "
+            "Did you forget space.to_unit?"
+        )
+    return inside
 
 
 class Searches:

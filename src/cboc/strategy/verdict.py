@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import StrEnum
 from math import isfinite, isnan
@@ -66,6 +66,23 @@ class Verdict:
         _check_reason(self)
 
 
+def as_note(given: object) -> Note:
+    """The note that an opinion gave; raises one sentence if it is something else.
+
+    A user's opinion may return anything. What is derived from a Note may have fields that no file has.
+    """
+    if type(given) is not Note:
+        raise CbocError(f"an opinion's note() has to return a Note itself; this is {given!r}.")
+    return given
+
+
+def as_verdict(given: object) -> Verdict:
+    """The verdict that an opinion gave; raises one sentence if it is something else, as `as_note` does."""
+    if type(given) is not Verdict:
+        raise CbocError(f"an opinion's judge() has to return a Verdict itself; this is {given!r}.")
+    return given
+
+
 def _check_numbers(kept: Note | Verdict, needed: Sequence[str], optional: Sequence[str] = ()) -> None:
     """Convert these fields to finite floats; only the logarithm of a worth may be infinite."""
     for name in (*needed, *optional):
@@ -87,9 +104,19 @@ def _check_lists(kept: Note | Verdict, names: Sequence[str]) -> None:
         values: Any = getattr(kept, name)
         if values is None:
             continue
-        if not all((type(value) is float or is_number(value)) and isfinite(value) for value in values):
+        if not _are_finite(values):
             raise CbocError(f"a {_noun(kept)}'s {name} is a list of finite numbers; this is {values!r}.")
         object.__setattr__(kept, name, tuple(map(float, values)) or None)
+
+
+def _are_finite(values: Any) -> bool:
+    """Whether these are finite numbers in an order that every process has."""
+    if isinstance(values, str | Mapping | Set) or not hasattr(values, "__len__"):
+        return False
+    try:
+        return all((type(value) is float or is_number(value)) and isfinite(value) for value in values)
+    except TypeError:  # an array without dimensions has a length, but no parts
+        return False
 
 
 def _check_reason(kept: Note | Verdict) -> None:

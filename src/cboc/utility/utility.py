@@ -8,7 +8,7 @@ from typing import Protocol
 
 import numpy as np
 
-from cboc.arrays import Array
+from cboc.arrays import Array, is_number
 from cboc.errors import CbocError
 from cboc.search.landscape import Landscape
 from cboc.utility.gp_based import log_gain
@@ -33,6 +33,19 @@ class Custom:
     anchors: Array = field(default_factory=lambda: np.empty((0, 0)))
     step: float = 1e-5
 
+    def __post_init__(self) -> None:
+        for name in ("function", "gradient"):
+            if not callable(getattr(self, name)) and not (name == "gradient" and self.gradient is None):
+                raise CbocError(f"a utility's {name} is a function of designs; {getattr(self, name)!r} is not.")
+        anchors = _numbers("anchors", self.anchors)
+        if anchors.ndim != 2 or not ((anchors >= 0.0) & (anchors <= 1.0)).all():
+            raise CbocError(
+                f"a utility's anchors are designs of the unit cube, of shape (n, D); these are {self.anchors!r}."
+            )
+        object.__setattr__(self, "anchors", anchors)
+        if not is_number(self.step) or not 0.0 < self.step <= 0.5:
+            raise CbocError(f"a utility's step is a number above 0 and at most 0.5; this is {self.step!r}.")
+
     def __call__(self, X: Array) -> Array:
         return _shaped("function", self.function(X), X.shape, X.shape[:1])
 
@@ -51,9 +64,16 @@ class Custom:
         return log_gain(self(X))
 
 
+def _numbers(name: str, given: object) -> Array:
+    try:
+        return np.asarray(given, dtype=float)
+    except (TypeError, ValueError, OverflowError):
+        raise CbocError(f"a utility's {name} gives an array of numbers; {given!r} is not one.") from None
+
+
 def _shaped(name: str, answer: Array, asked: tuple[int, ...], expected: tuple[int, ...]) -> Array:
     """The answer of a user's function as floats."""
-    values = np.asarray(answer, dtype=float)
+    values = _numbers(name, answer)
     if values.shape != expected:
         raise CbocError(
             f"for designs of shape {asked} the utility's {name} must return {expected}, but returned {values.shape}."

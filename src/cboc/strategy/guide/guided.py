@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import log
 
-from cboc.arrays import Array
+from cboc.arrays import Array, is_number
 from cboc.errors import CbocError
 from cboc.strategy.guide.decision import Counsel, Guide, GuideLike
 from cboc.strategy.opinion import Generator, Heard, Opinion, Strategy, as_strategy
 from cboc.strategy.situation import Situation
-from cboc.strategy.verdict import Note, Stance, Verdict
+from cboc.strategy.verdict import Note, Stance, Verdict, as_note, as_verdict
 from cboc.surrogate.gp import GP
 from cboc.utility.utility import Utility
 
@@ -26,7 +26,8 @@ class Guided(Strategy):
     def __post_init__(self) -> None:
         object.__setattr__(self, "strategy", as_strategy(self.strategy))
         if isinstance(self.guide, type) or not callable(self.guide):
-            raise CbocError(f"a guide is a function, such as Guide(); {self.guide!r} is not.")
+            hint = f" Write Guide({self.guide!r})." if is_number(self.guide) else ""
+            raise CbocError(f"a guide is a function, such as Guide(); {self.guide!r} is not.{hint}")
 
     @property
     def can_batch(self) -> bool:
@@ -76,7 +77,7 @@ class GuidedOpinion:
     def note(self, x: Array) -> Note:
         counsel = self.counsel
         return replace(
-            self.own.note(x),
+            as_note(self.own.note(x)),
             pull=counsel.pull(x),
             stance=counsel.stance,
             keeps=counsel.keeps,
@@ -87,7 +88,7 @@ class GuidedOpinion:
 
     def judge(self, heard: Heard) -> Verdict:
         """Follow no mix if alone; if in doubt, only one that keeps the guide's share of the utility."""
-        counsel, verdict, note = self.counsel, self.own.judge(heard), heard.note
+        counsel, verdict, note = self.counsel, as_verdict(self.own.judge(heard)), heard.note
         verdict = replace(verdict, pull=counsel.pull(heard.mix))
         if counsel.stance is Stance.ALONE:
             return replace(verdict, follows=False, reason=counsel.reason)

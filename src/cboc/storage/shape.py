@@ -1,0 +1,39 @@
+"""What every trial of a study looks like. A row that looks otherwise was not written by us: it is damage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cboc.site.trial import Trial
+from cboc.space.space import Space
+
+
+@dataclass(frozen=True)
+class Shape:
+    """The sites of a study, its objectives, and the number of coordinates of a design."""
+
+    sites: tuple[str, ...]
+    objectives: tuple[str, ...]
+    dimension: int
+
+    @classmethod
+    def of(cls, agreement: Mapping[str, Any]) -> Shape:
+        """The shape that an agreement gives; it may have a rule that only its own process can rebuild."""
+        space = Space.from_dict(agreement["space"])
+        return cls(tuple(agreement["sites"]), tuple(agreement.get("objectives", ("y",))), space.dimension)
+
+    def check(self, trial: Trial) -> None:
+        """Raise a ValueError if a trial is not one of this study."""
+        turn, answer = trial.turn, trial.answer
+        points = [trial.proposed, *(() if turn is None else (*turn.bests, *turn.heard))]
+        points += () if answer is None else answer.others
+        if any(len(point) != self.dimension for point in points):
+            raise ValueError("a design has a coordinate for each of the space")
+        if trial.site not in self.sites or (answer is not None and answer.leader not in (None, *self.sites)):
+            raise ValueError("a trial belongs to a site of the study, and a leader is one")
+        if answer is not None and len(answer.weights) != len(self.sites):
+            raise ValueError("a row of W has a weight for each site")
+        if trial.outcomes and set(trial.outcomes) != set(self.objectives):
+            raise ValueError("an outcome belongs to an objective of the study")
