@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cboc.errors import CbocError
-from cboc.space.parameters import Axis, Choice, Float, Int, as_parameter, to_fields, winner
+from cboc.space.parameters import Axis, Choice, Float, Int, winner
+from cboc.space.plain import as_parameter, to_fields
 
 
 def unit(*values):

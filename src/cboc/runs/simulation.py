@@ -52,26 +52,16 @@ def simulate(
     earlier = dict(data or {})
     _check(study, experiments, given, earlier)
     directions = {name: Direction.of(given[name]) for name in study.sites}
-    policy = Policy() if policy is None else policy
+    policy, plate = Policy() if policy is None else policy, whole("plate", plate)
     check_kind("a simulation's policy", policy, Policy, "a Policy(...)")
-    plate = whole("plate", plate)
     has_calendar = durations is not None or not study.pace.waits
     times = Durations(1.0 if durations is None else durations, study, policy.seed)
-    calendar = Calendar()
-    ledger = Ledger(study, clock=calendar)  # nobody is late here
+    ledger = Ledger(study, clock=(calendar := Calendar()))  # nobody is late here
 
     def site(name: str, book: Journal | None) -> Site:
-        return Site(
-            study,
-            name,
-            ledger,
-            direction=directions[name],
-            policy=policy,
-            data=earlier.get(name),
-            trials=() if book is None else book.trials(name),
-            save=None if book is None else book.append,
-            clock=calendar if has_calendar else None,
-        )
+        kept: dict[str, Any] = {} if book is None else {"trials": book.trials(name), "save": book.append}
+        known: dict[str, Any] = {"direction": directions[name], "policy": policy, "data": earlier.get(name)}
+        return Site(study, name, ledger, clock=calendar if has_calendar else None, **known, **kept)
 
     def run(site: Site, trial: Trial) -> None:
         told = run_trial(site, trial, experiments[site.name])
@@ -80,12 +70,7 @@ def simulate(
 
     for name in study.sites:
         site(name, None)  # refuse bad settings before a journal is begun
-    header: dict[str, Any] = {
-        "study": study.agreement(),
-        "directions": directions,
-        "policy": policy.to_dict(),
-        "data": identify({name: earlier[name].to_dict() for name in sorted(earlier)}),
-    }
+    header = _header(study, directions, policy, earlier)
     if has_calendar or plate > 1:
         header |= {"durations": identify(durations), "plate": plate}
     book = None if journal is None else Journal(journal, header)
@@ -101,6 +86,18 @@ def simulate(
             book.close()
     best = {site.name: site.data.best.y for site in sites if len(site.data)}
     return History(study, directions, in_order(trial for site in sites for trial in site.trials), best)
+
+
+def _header(
+    study: Study, directions: Mapping[str, Direction], policy: Policy, data: Mapping[str, Dataset]
+) -> dict[str, Any]:
+    """Everything that the trials of a journal follow from, as plain data."""
+    return {
+        "study": study.agreement(),
+        "directions": dict(directions),
+        "policy": policy.to_dict(),
+        "data": identify({name: data[name].to_dict() for name in sorted(data)}),
+    }
 
 
 def _check_kinds(experiments: object, direction: object, data: object, journal: object) -> None:

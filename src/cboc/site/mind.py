@@ -1,21 +1,27 @@
-"""A site's mind: what it knows before a trial, and the opinion that its strategy forms from that."""
+"""A site's mind: what it knows before a trial, the opinion that its strategy forms, and the trial that follows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import exp
+from typing import cast
 from zlib import crc32
 
 import numpy as np
 
 from cboc.arrays import Array, one_thread
-from cboc.exchange.messages import Point
+from cboc.consensus.matrix import quantise
+from cboc.exchange.messages import Mix, Point
 from cboc.exchange.study import Study
 from cboc.site.logbook import Logbook
 from cboc.site.policy import Policy
-from cboc.site.trial import Turn
+from cboc.site.trial import Answer, Decision, Status, Trial, Turn
 from cboc.space.space import Space
-from cboc.strategy.opinion import Opinion, as_opinion
+from cboc.strategy.opinion import Heard, Opinion, as_design, as_opinion
 from cboc.strategy.situation import Situation
+from cboc.strategy.verdict import Note, Stance, Verdict, as_note, as_verdict
+
+LARGEST = 700.0  # its exponential is still finite
 
 
 @dataclass(frozen=True)
@@ -85,8 +91,80 @@ class Mind:
         held = self._held.get(len(self.log.trials))
         return held is not None and held.situation.is_same(self.situation())
 
+    # ------------------------------------------------------------------------------------------- from thought to trial
+
+    def initial_trial(self, count: int) -> Trial:
+        """The next one of so many space-filling designs."""
+        number = len(self.log.trials)
+        sample = self.space.sample(max(count, number + 1), self.rng(0))
+        x = self.space.project(quantise(sample[number]))
+        return Trial(self.name, number, Status.PENDING, _point(x), decision=Decision.INITIAL)
+
+    def next_trial(self, wells: int, copies: int) -> Trial:
+        """The trial of x_k(t) = argmax U_k, with the opinion's note on it; or a replicate of the one before."""
+        number, turn = len(self.log.trials), self.log.turn_of(len(self.log.trials))
+        first, last = self.log.first_of(turn), self.log.trials[-1] if self.log.trials else None
+        well = 0 if first is None else number - first.number
+        if well % copies and last is not None and last.turn is not None:
+            return replace(last, number=number, turn=replace(last.turn, well=well))
+        opinion = self.opinion(number)
+        with one_thread():
+            found = as_design(opinion.propose(), self.space, self.name)
+            note = as_note(opinion.note(found))
+        x = quantise(found)
+        x = x if self.space.is_box and self.space.is_continuous else quantise(self.space.project(x))
+        shared = (self._bests(), self.heard) if first is None else ((), ())
+        status = Status.PROPOSED
+        if first is None and not exp(min(note.log_worth + note.pull, LARGEST)) >= self.policy.stop_below:
+            status = Status.STOPPED
+        place = Turn(turn, note, shared[0], None, well, wells, shared[1], copies)
+        return Trial(self.name, number, status, _point(x), place)
+
+    def _bests(self) -> tuple[Point, ...]:
+        """The best design so far if the study shares it, without parameters that only this site has."""
+        if not self.study.shares_best or not len(self.log.dataset):
+            return ()
+        return (_point(self.log.dataset.best.x[: self.study.space.dimension]),)
+
+    def judged(self, trial: Trial, mix: Mix) -> Trial:
+        """A trial with its verdict on the mix, and so with a design to run."""
+        turn = cast(Turn, trial.turn)
+        before = self.log.trials[trial.number - 1] if turn.well % turn.copies else None
+        if before is not None and before.turn is not None:  # a replicate
+            return replace(before, number=trial.number, turn=replace(before.turn, well=turn.well))
+        x = self._completed(mix.X[turn.well], trial)
+        heard = Heard(x, np.array(trial.proposed), turn.note, np.array(mix.others).reshape(-1, len(mix.X[0])))
+        with one_thread():
+            verdict = as_verdict(self.opinion(trial.number).judge(heard))
+        if verdict.instead is not None:
+            instead = as_design(verdict.instead, self.space, self.name)
+            verdict = replace(verdict, instead=_point(self.space.project(instead)))
+        others = mix.others if turn.well == 0 else ()
+        answer = Answer(_point(x), mix.weights, mix.snapshot, verdict, mix.leader, others)
+        decision = _decision(verdict, turn.note)
+        return replace(trial, status=Status.PENDING, decision=decision, turn=replace(turn, answer=answer))
+
+    def _completed(self, mixed: Point, trial: Trial) -> Array:
+        """The mixed design, with the site's own parameters as proposed, projected onto what it can run."""
+        own = trial.proposed[self.study.space.dimension :]
+        if (*mixed, *own) == trial.proposed:
+            return np.array(trial.proposed)
+        return self.space.project(np.array([*mixed, *own]))
+
+
+def _decision(verdict: Verdict, note: Note) -> Decision:
+    if verdict.instead is not None:
+        return Decision.OTHER
+    if verdict.follows:
+        return Decision.FOLLOWED
+    return Decision.CONTRADICTED if note.stance is Stance.ALONE else Decision.DECLINED
+
 
 def _memory(turn: Turn, now: int) -> tuple[float, ...] | None:
     """What the strategy wanted to remember: its verdict's memory if the turn is over, else its note's."""
     late = None if turn.answer is None or turn.number == now else turn.answer.verdict.memory
     return turn.note.memory if late is None else late
+
+
+def _point(x: Array) -> Point:
+    return tuple(x.tolist())

@@ -17,25 +17,17 @@ from dataclasses import replace
 from math import exp
 from typing import Any, cast, overload
 
-import numpy as np
-
-from cboc.arrays import Array, one_thread
-from cboc.consensus.matrix import quantise
 from cboc.data.dataset import Best, Dataset, Direction
 from cboc.data.objective import Outcome
 from cboc.errors import CbocError, at, check_kind
-from cboc.exchange.messages import Mix, Point, Proposal
+from cboc.exchange.messages import Proposal
 from cboc.exchange.network import Network, NotSubmitted, Unreachable, as_network
 from cboc.exchange.study import Study, check_names
 from cboc.site.logbook import Logbook
-from cboc.site.mind import Mind
+from cboc.site.mind import LARGEST, Mind
 from cboc.site.policy import INITIAL, Policy, whole
-from cboc.site.trial import UNANSWERED, Answer, Decision, Status, Trial, Turn
+from cboc.site.trial import UNANSWERED, Decision, Status, Trial, Turn
 from cboc.space.space import Space
-from cboc.strategy.opinion import Heard, as_design
-from cboc.strategy.verdict import Note, Stance, Verdict, as_note, as_verdict
-
-LARGEST = 700.0  # its exponential is still finite
 
 
 class Finished(CbocError):
@@ -78,20 +70,12 @@ class Site:
         self.space = study.space if own is None else study.space + (own if isinstance(own, Space) else Space(own))
         check_names(self.space)
         self.data = Dataset.empty(self.space.dimension, direction=self.direction) if data is None else data
-        self._check_data()
+        _check_data(self)
         first_turn = whole("first_turn", first_turn, least=0)
         wanted = INITIAL * len(self.space.names) if self.policy.initial is None else self.policy.initial
         self.initial = max(0, wanted - len(self.data))
         self.log = Logbook(name, self.space, study.objectives, self.data, trials, save, first_turn, claim, clock)
         self.mind = Mind(study, name, self.space, self.policy, self.log)
-
-    def _check_data(self) -> None:
-        who, data = f"site '{self.name}'", self.data
-        check_kind("a site's data", data, Dataset, "a Dataset")
-        if data.direction != self.direction:
-            raise CbocError(f"{who} is to {self.direction}, but its data say {data.direction}; make them agree.")
-        if data.dimension != self.space.dimension:
-            raise CbocError(f"{who} has data with {data.dimension} coordinates; its space has {self.space.dimension}.")
 
     # ------------------------------------------------------------------------------------------ what the site knows
 
@@ -202,12 +186,18 @@ class Site:
                 done = f"{self.turns} of {self.study.budget(self.name)} turns"
                 raise Finished(f"site '{self.name}' has finished: {done}.")
             if len(self.trials) < self.initial:
-                return [self._initial_trial(wells) for _ in range(wells)]
+                return [self.log.keep(self.mind.initial_trial(max(self.initial, wells))) for _ in range(wells)]
             self._listen()
-            self._next_trial(min(wells, self.study.budget(self.name) - self.turns), copies)
+            self._think(min(wells, self.study.budget(self.name) - self.turns), copies)
         while (last := self.log.unanswered[-1].turn) is not None and last.well + 1 < last.wells:
-            self._next_trial(last.wells, last.copies)
+            self._think(last.wells, last.copies)
         return self._submit()
+
+    def _think(self, wells: int, copies: int) -> None:
+        """Find the next trial of a plate."""
+        if self.log.keep(self.mind.next_trial(wells, copies)).status is Status.STOPPED:
+            self._say_goodbye()
+            raise Finished(f"site '{self.name}' stops: its largest utility fell below {self.policy.stop_below:g}.")
 
     def _listen(self) -> None:
         """Hear what the others have found, where a site does not have to wait for that."""
@@ -221,44 +211,6 @@ class Site:
             return
         self.study.check_news(news, self.name)
         self.mind.heard = news.others
-
-    def _initial_trial(self, plate: int) -> Trial:
-        """The next space-filling design; the first plate is filled with them."""
-        number = len(self.trials)
-        sample = self.space.sample(max(self.initial, number + 1, plate), self.mind.rng(0))
-        x = self.space.project(quantise(sample[number]))
-        return self.log.keep(Trial(self.name, number, Status.PENDING, _point(x), decision=Decision.INITIAL))
-
-    def _next_trial(self, wells: int, copies: int) -> Trial:
-        """The trial of x_k(t) = argmax U_k, with the opinion's note on it; or a replicate of the one before."""
-        number, turn = len(self.trials), self.log.turn_of(len(self.trials))
-        first, last = self.log.first_of(turn), self.trials[-1] if self.trials else None
-        well = 0 if first is None else number - first.number
-        if well % copies and last is not None and last.turn is not None:
-            return self.log.keep(replace(last, number=number, turn=replace(last.turn, well=well)))
-        opinion = self.mind.opinion(number)
-        with one_thread():
-            found = as_design(opinion.propose(), self.space, self.name)
-            note = as_note(opinion.note(found))
-        x = quantise(found)
-        x = x if self.space.is_box and self.space.is_continuous else quantise(self.space.project(x))
-        shared = (self._bests(), self.mind.heard) if first is None else ((), ())
-        status = Status.PROPOSED
-        if first is None and not exp(min(note.log_worth + note.pull, LARGEST)) >= self.policy.stop_below:
-            status = Status.STOPPED
-        trial = Trial(
-            self.name, number, status, _point(x), Turn(turn, note, shared[0], None, well, wells, shared[1], copies)
-        )
-        if self.log.keep(trial).status is Status.STOPPED:
-            self._say_goodbye()
-            raise Finished(f"site '{self.name}' stops: its largest utility fell below {self.policy.stop_below:g}.")
-        return trial
-
-    def _bests(self) -> tuple[Point, ...]:
-        """The best design so far if the study shares it, without parameters that only this site has."""
-        if not self.study.shares_best or not len(self.dataset):
-            return ()
-        return (_point(self.best.x[: self.study.space.dimension]),)
 
     def proposal(self, trial: Trial) -> Proposal:
         """All that leaves the site for the turn of this trial.
@@ -297,33 +249,8 @@ class Site:
             mix = self.network.mix(self.name, turn.number)
         self.study.check_mix(mix, self.name, turn.number, turn.wells)
         for trial in self.log.unanswered:
-            self.log.keep(self._judged(trial, mix))
+            self.log.keep(self.mind.judged(trial, mix))
         return [well for well in self.log.wells(turn.number) if well.status is Status.PENDING]
-
-    def _judged(self, trial: Trial, mix: Mix) -> Trial:
-        """A trial with its verdict on the mix, and so with a design to run."""
-        turn = cast(Turn, trial.turn)
-        before = self.trials[trial.number - 1] if turn.well % turn.copies else None
-        if before is not None and before.turn is not None:  # a replicate
-            return replace(before, number=trial.number, turn=replace(before.turn, well=turn.well))
-        x = self._completed(mix.X[turn.well], trial)
-        heard = Heard(x, np.array(trial.proposed), turn.note, np.array(mix.others).reshape(-1, len(mix.X[0])))
-        with one_thread():
-            verdict = as_verdict(self.mind.opinion(trial.number).judge(heard))
-        if verdict.instead is not None:
-            instead = as_design(verdict.instead, self.space, self.name)
-            verdict = replace(verdict, instead=_point(self.space.project(instead)))
-        others = mix.others if turn.well == 0 else ()
-        answer = Answer(_point(x), mix.weights, mix.snapshot, verdict, mix.leader, others)
-        decision = _decision(verdict, turn.note)
-        return replace(trial, status=Status.PENDING, decision=decision, turn=replace(turn, answer=answer))
-
-    def _completed(self, mixed: Point, trial: Trial) -> Array:
-        """The mixed design, with the site's own parameters as proposed, projected onto what it can run."""
-        own = trial.proposed[self.study.space.dimension :]
-        if (*mixed, *own) == trial.proposed:
-            return np.array(trial.proposed)
-        return self.space.project(np.array([*mixed, *own]))
 
     def _say_goodbye(self) -> None:
         """Tell the others that this site has finished: they may not know of turns spent alone, and would wait.
@@ -365,13 +292,11 @@ class Site:
         return self.log.abandon(trial)
 
 
-def _decision(verdict: Verdict, note: Note) -> Decision:
-    if verdict.instead is not None:
-        return Decision.OTHER
-    if verdict.follows:
-        return Decision.FOLLOWED
-    return Decision.CONTRADICTED if note.stance is Stance.ALONE else Decision.DECLINED
-
-
-def _point(x: Array) -> Point:
-    return tuple(x.tolist())
+def _check_data(site: Site) -> None:
+    """Raise one sentence if a site's data from before the study are not of its kind."""
+    who, data = f"site '{site.name}'", site.data
+    check_kind("a site's data", data, Dataset, "a Dataset")
+    if data.direction != site.direction:
+        raise CbocError(f"{who} is to {site.direction}, but its data say {data.direction}; make them agree.")
+    if data.dimension != site.space.dimension:
+        raise CbocError(f"{who} has data with {data.dimension} coordinates; its space has {site.space.dimension}.")

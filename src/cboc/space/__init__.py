@@ -2,6 +2,7 @@
 
 space.py        a space of designs: to the unit cube and back, sampling, projecting
 parameters.py   Float, Int and Choice
+plain.py        parameters as plain data, and shorthands for them
 constraints.py  linear constraints as people write them
 polytope.py     the part of the cube that constraints leave
 sampling.py     uniform samples of a polytope

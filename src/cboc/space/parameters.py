@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -153,7 +153,7 @@ class _Number:
 
     def to_unit(self, value: object) -> Array:  # (1,)
         """The unit coordinate of a value, checked against bounds and grid."""
-        number = _as_number(value)
+        number = as_number(value)
         if number is None or (self.log and number <= 0):
             raise self._unexpected(value)
         u = self._scaled(np.array([number]))
@@ -327,7 +327,6 @@ class Choice:
 
 
 Parameter = Float | Int | Choice
-KINDS: dict[str, type[Float] | type[Int] | type[Choice]] = {"float": Float, "int": Int, "choice": Choice}
 
 
 def nearest_level(grid: Array, u: Array) -> NDArray[np.intp]:
@@ -340,45 +339,6 @@ def winner(votes: Array) -> int:
     return int(np.argmax(votes >= votes.max() - TOLERANCE))
 
 
-def as_parameter(value: object) -> Parameter:
-    """Make a parameter from a parameter, a shorthand such as (20, 90) or ['a', 'b'], or a dictionary of its fields."""
-    if isinstance(value, Float | Int | Choice):
-        return value
-    if isinstance(value, Mapping):
-        return _from_fields(value)
-    if isinstance(value, tuple | list):
-        if len(value) == 2 and all(_as_number(item) is not None for item in value):
-            return Float(*value)
-        if value and all(isinstance(item, str) for item in value):
-            return Choice(tuple(value))
-    raise CbocError(
-        f"expected Float, Int, Choice, a pair of numbers or a list of strings, but got {value!r}; "
-        "write Choice([...]) for a list of numbers."
-    )
-
-
-def _from_fields(given: Mapping[str, Any]) -> Parameter:
-    kind = given.get("type", "choice" if "options" in given else "float")
-    if kind not in KINDS:
-        raise CbocError(f"unknown type {kind!r}; {did_you_mean(str(kind), KINDS)}")
-    known = {field.name: field.default for field in fields(KINDS[kind])}
-    for key in given:
-        if key not in known and key != "type":
-            raise CbocError(f"unknown key '{key}' for type {kind}; {did_you_mean(str(key), known)}")
-    for key, default in known.items():
-        if default is MISSING and key not in given:
-            raise CbocError(f"type {kind} needs '{key}', which is missing.")
-    return KINDS[kind](**{key: value for key, value in given.items() if key != "type"})
-
-
-def to_fields(parameter: Parameter) -> dict[str, Any]:
-    """The dictionary that as_parameter turns back into an equal parameter; plain enough for JSON and TOML."""
-    values = {field.name: getattr(parameter, field.name) for field in fields(parameter)}
-    changed = {field.name: values[field.name] for field in fields(parameter) if values[field.name] != field.default}
-    plain = {name: list(value) if isinstance(value, tuple) else value for name, value in changed.items()}
-    return {"type": type(parameter).__name__.lower(), **plain}
-
-
 def _check_unit(unit: object) -> None:
     if not isinstance(unit, str):
         raise CbocError(f"unit is a string such as '°C', but got {unit!r}.")
@@ -388,18 +348,18 @@ def _check_option(option: object) -> None:
     if isinstance(option, str):
         if not option or option != option.strip():
             raise CbocError(f"an option is not empty and has no space at either end, but got {option!r}.")
-    elif not isinstance(option, bool) and not (isinstance(option, int | float) and _as_number(option) is not None):
+    elif not isinstance(option, bool) and not (isinstance(option, int | float) and as_number(option) is not None):
         raise CbocError(f"an option is a string, a finite number or a boolean, but got {option!r}.")
 
 
 def _bound(name: str, value: object) -> float:
-    number = _as_number(value)
+    number = as_number(value)
     if number is None:
         raise CbocError(f"{name} is a finite number, but got {_shown(value)}.")
     return number
 
 
-def _as_number(value: object) -> float | None:
+def as_number(value: object) -> float | None:
     """The value as a finite float, or None; True and False are not numbers here."""
     if not is_number(value) or not math.isfinite(value):  # type: ignore[arg-type]  # it is a number
         return None

@@ -18,7 +18,8 @@ from numpy.typing import ArrayLike, NDArray
 from cboc.arrays import Array
 from cboc.errors import CbocError, did_you_mean
 from cboc.space.constraints import Linear, parse
-from cboc.space.parameters import TOLERANCE, Float, Int, Parameter, as_parameter, to_fields, winner
+from cboc.space.parameters import TOLERANCE, Float, Int, Parameter, winner
+from cboc.space.plain import as_parameter, to_fields
 from cboc.space.polytope import Polytope
 from cboc.space.sampling import Sampler
 from cboc.space.sobol import sobol
