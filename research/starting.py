@@ -27,6 +27,7 @@ import numpy as np
 from cboc import Ledger, Policy, Site, Study
 from cboc.arrays import Array
 from cboc.cli.progress_bar import bar
+from cboc.consensus.matrix import quantise
 from cboc.evidence.engines import engine
 from cboc.evidence.paper import TABLES
 from cboc.evidence.scenario import Kind, Scenario
@@ -35,7 +36,8 @@ from cboc.experiment.durations import Durations, LogNormal
 from cboc.problems.problem import Problem
 from cboc.runs.calendar import Calendar
 from cboc.runs.metrics import gap, paired, rounds_to
-from cboc.site.trial import Trial
+from cboc.site.mind import Mind
+from cboc.site.trial import Decision, Status, Trial
 
 HERE = Path(__file__).parent / "results"
 SEEDS, TUNING_SEEDS = range(4000, 4030), range(2100, 2104)
@@ -55,17 +57,14 @@ FEWEST: dict[str, Callable[[int], int]] = {  # D -> initial designs of a site
 }
 
 
-class Shared(Site):
-    """A site whose initial designs are its own part of one sequence that all sites share."""
+class SharedMind(Mind):
+    """A mind whose initial designs are its own part of one sequence that all sites share."""
 
-    def _initial_trial(self, plate: int) -> Trial:
-        K, k = len(self.study.sites), self.study.index(self.name)
-        whole = self.space.sample(K * self.initial, np.random.default_rng([self.policy.seed, 99]))
-        draw, self.space.__dict__["sample"] = self.space.sample, lambda n, _rng: whole[k::K][:n]
-        try:
-            return super()._initial_trial(plate)
-        finally:
-            self.space.__dict__["sample"] = draw
+    def initial_trial(self, count: int) -> Trial:
+        K, k, number = len(self.study.sites), self.study.index(self.name), len(self.log.trials)
+        whole = self.space.sample(K * count, np.random.default_rng([self.policy.seed, 99]))
+        x = self.space.project(quantise(whole[k::K][number]))
+        return Trial(self.name, number, Status.PENDING, tuple(x.tolist()), decision=Decision.INITIAL)
 
 
 @dataclass(frozen=True)
@@ -86,11 +85,13 @@ def work(job: Job) -> dict[str, Any]:
     study = Study(space, names, total - initial, rule=rule, pace="free")
     calendar = Calendar()
     ledger, policy = Ledger(study, clock=calendar), Policy(initial=initial, seed=job.seed)
-    kind = Shared if job.how == "shared" else Site
     sites = [
-        kind(study, name, ledger, direction=p.direction, policy=policy, clock=calendar)
-        for name, p in _of(names, problems)
+        Site(study, name, ledger, direction=problem.direction, policy=policy, clock=calendar)
+        for name, problem in _of(names, problems)
     ]
+    if job.how == "shared":
+        for site in sites:
+            site.mind = SharedMind(study, site.name, space, policy, site.log)
     experiments = dict(_of(names, problems))
 
     def run(site: Site, trial: Trial) -> None:
