@@ -50,8 +50,10 @@ def lonely(study, tmp_path_factory):
     failed = next(trial for trial in history.of(EVIL) if trial.turn and trial.turn.number == 1)
     row = {**failed.to_row(), "status": "failed"}
     row.pop("outcomes")
-    journal = (study / "together-0.jsonl").read_text(encoding="utf-8") + json.dumps(row) + "\n"
-    (folder / "together-0.jsonl").write_text(journal, encoding="utf-8")
+    told = json.dumps(failed.to_row())
+    journal = (study / "together-0.jsonl").read_text(encoding="utf-8")
+    assert told in journal
+    (folder / "together-0.jsonl").write_text(journal.replace(told, json.dumps(row)), encoding="utf-8")
     return folder
 
 
