@@ -33,7 +33,8 @@ def traces(y):
     """What an outcome between 0 and 1, or its negative, would look like: in digits, as a float, on our grid."""
     digits = {repr(y), repr(y)[:9], f"{y:g}", f"{y:.6f}", repr(round(y, 6)), f"{y:.17g}", f"{y:e}", f"{y:.15e}"}
     floats = {struct.pack(form, number) for form in ("<d", ">d", "<f", ">f") for number in (y, -y)}
-    return {text.encode() for text in digits if len(text) >= SHORTEST} | floats | {round(y * 2**32).to_bytes(8, "little")}
+    long = {text.encode() for text in digits if len(text) >= SHORTEST}
+    return long | floats | {round(y * 2**32).to_bytes(8, "little")}
 
 
 def found(ys, where):

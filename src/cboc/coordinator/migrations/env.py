@@ -3,7 +3,7 @@
 A new revision is drafted from the difference between a database and `database.metadata`, and then read by a human:
 
     with schema.changing(open_database(URL)) as connection:
-        command.revision(schema.configuration(connection), "what it brings", autogenerate=True, rev_id="0003")
+        command.revision(schema.configuration(connection), "what it brings", autogenerate=True, rev_id="0005")
 """
 
 from __future__ import annotations
