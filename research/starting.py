@@ -60,7 +60,7 @@ FEWEST: dict[str, Callable[[int], int]] = {  # D -> initial designs of a site
 class SharedMind(Mind):
     """A mind whose initial designs are its own part of one sequence that all sites share."""
 
-    def initial_trial(self, count: int) -> Trial:
+    def initial_trial(self, count: int, well: int = 0, copies: int = 1) -> Trial:  # noqa: ARG002
         K, k, number = len(self.study.sites), self.study.index(self.name), len(self.log.trials)
         whole = self.space.sample(K * count, np.random.default_rng([self.policy.seed, 99]))
         x = self.space.project(quantise(whole[k::K][number]))

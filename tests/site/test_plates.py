@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from cboc import CbocError, Finished, Ledger, Policy, Site, Study, Waiting
+from cboc import CbocError, Choice, Finished, Int, Ledger, Policy, Site, Study, Waiting
 from cboc.site.trial import Decision, Status, Trial
 
 SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
@@ -168,3 +168,26 @@ def test_two_sites_with_plates_of_other_sizes_are_mixed():
     plate = y.ask(2)
     assert plate[0].answer.weights == pytest.approx([0.5, 0.5], abs=1e-8)
     assert np.isfinite([trial.turn.note.log_worth for trial in plate]).all()
+
+
+SMALL = Study({"a": Int(1, 4), "b": Choice(["x", "y", "z"])}, ("x", "y"), 40, pace="free")
+
+
+def test_wells_of_a_small_space_differ_as_long_as_they_can():
+    x = Site(SMALL, "x", Ledger(SMALL), direction="minimise", policy=Policy(initial=3, seed=2))
+    for trial in x.ask(3):
+        x.tell(trial, float(trial.number))
+    plate = x.ask(10)
+    assert len(set(designs(plate))) == 10
+    for trial in plate:
+        x.tell(trial, float(trial.number % 3))
+    assert len(set(designs(x.ask(12)))) == 12  # all there are, though most were run before
+
+
+def test_more_wells_than_the_space_has_designs_are_refused():
+    x = Site(SMALL, "x", Ledger(SMALL), direction="minimise", policy=Policy(initial=3))
+    with pytest.raises(CbocError, match="at most 12 designs; 13 different ones do not exist"):
+        x.ask(13)
+    assert x.trials == []
+    found = designs(x.ask(24, replicates=2))
+    assert found[::2] == found[1::2] and len(set(found)) <= 12

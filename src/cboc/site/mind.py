@@ -22,6 +22,7 @@ from cboc.strategy.situation import Situation
 from cboc.strategy.verdict import Note, Stance, Verdict, as_note, as_verdict
 
 LARGEST = 700.0  # its exponential is still finite
+MANY = 256  # designs among which another one is looked for, if the best is on the plate already
 
 
 @dataclass(frozen=True)
@@ -93,9 +94,11 @@ class Mind:
 
     # ------------------------------------------------------------------------------------------- from thought to trial
 
-    def initial_trial(self, count: int) -> Trial:
-        """The next one of so many space-filling designs."""
+    def initial_trial(self, count: int, well: int = 0, copies: int = 1) -> Trial:
+        """The next one of so many space-filling designs, or of more if a plate wants them; or a replicate."""
         number = len(self.log.trials)
+        if well % copies:
+            return replace(self.log.trials[-1], number=number, began=None)
         sample = self.space.sample(max(count, number + 1), self.rng(0))
         x = self.space.project(quantise(sample[number]))
         return Trial(self.name, number, Status.PENDING, _point(x), decision=Decision.INITIAL)
@@ -113,12 +116,23 @@ class Mind:
             note = as_note(opinion.note(found))
         x = quantise(found)
         x = x if self.space.is_box and self.space.is_continuous else quantise(self.space.project(x))
+        if first is not None and _point(x) in (taken := {trial.proposed for trial in self.log.wells(turn)}):
+            x = self._another(taken, opinion, number)
+            note = as_note(opinion.note(x))
         shared = (self._bests(), self.heard) if first is None else ((), ())
         status = Status.PROPOSED
         if first is None and not exp(min(note.log_worth + note.pull, LARGEST)) >= self.policy.stop_below:
             status = Status.STOPPED
         place = Turn(turn, note, shared[0], None, well, wells, shared[1], copies)
         return Trial(self.name, number, status, _point(x), place)
+
+    def _another(self, taken: set[Point], opinion: Opinion, number: int) -> Array:
+        """The best of many designs that are not on the plate yet; one of those that are if there is no other."""
+        sample = self.space.sample(MANY, self.rng(number))
+        free = [x for x in map(quantise, map(self.space.project, sample)) if _point(x) not in taken]
+        if not free or opinion.utility is None:
+            return free[0] if free else quantise(self.space.project(sample[0]))
+        return free[int(np.argmax(opinion.utility(np.array(free))))]
 
     def _bests(self) -> tuple[Point, ...]:
         """The best design so far if the study shares it, without parameters that only this site has."""

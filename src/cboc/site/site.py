@@ -25,6 +25,7 @@ from cboc.exchange.network import Network, NotSubmitted, Unreachable, as_network
 from cboc.exchange.study import Study, check_names
 from cboc.site.logbook import Logbook
 from cboc.site.mind import LARGEST, Mind
+from cboc.site.plate import check_room
 from cboc.site.policy import INITIAL, Policy, whole
 from cboc.site.trial import UNANSWERED, Decision, Status, Trial, Turn
 from cboc.space.space import Space
@@ -152,6 +153,7 @@ class Site:
         yet, `Finished` when there is nothing left to do.
         """
         wells, copies = 1 if count is None else whole("count", count), whole("replicates", replicates)
+        check_room(self.space, wells, copies)
         with self.log.claimed():
             pending = [trial for trial in self.open_trials if trial.status is Status.PENDING]
             if count is None:
@@ -186,7 +188,7 @@ class Site:
                 done = f"{self.turns} of {self.study.budget(self.name)} turns"
                 raise Finished(f"site '{self.name}' has finished: {done}.")
             if len(self.trials) < self.initial:
-                return [self.log.keep(self.mind.initial_trial(max(self.initial, wells))) for _ in range(wells)]
+                return [self.log.keep(self.mind.initial_trial(self.initial, well, copies)) for well in range(wells)]
             self._listen()
             self._think(min(wells, self.study.budget(self.name) - self.turns), copies)
         while (last := self.log.unanswered[-1].turn) is not None and last.well + 1 < last.wells:

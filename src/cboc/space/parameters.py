@@ -91,6 +91,11 @@ class _Number:
         return math.log10(self.high) - math.log10(self.low) if self.log else self.high - self.low
 
     @property
+    def count(self) -> int | None:
+        """The number of its values; None if it is continuous."""
+        return None if self.step is None else len(self.levels)
+
+    @property
     def axis(self) -> Axis:
         """How it is drawn."""
         return Axis("log" if self.log else "linear", self.low, self.high)
@@ -271,6 +276,11 @@ class Choice:
     def coordinates(self, name: str) -> tuple[str, ...]:
         """Labels of the unit coordinates: 'solvent=water', 'solvent=ethanol'."""
         return tuple(f"{name}={option}" for option in self.options)
+
+    @property
+    def count(self) -> int:
+        """The number of its options."""
+        return len(self.options)
 
     @property
     def axis(self) -> Axis:

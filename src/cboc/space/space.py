@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from types import MappingProxyType
 from typing import Any, Literal, TypeVar, cast
 
@@ -88,6 +89,12 @@ class Space:
     def coordinates(self) -> tuple[str, ...]:
         """Labels of the unit coordinates: 'T', 'solvent=water'."""
         return tuple(label for name, p in self.parameters.items() for label in p.coordinates(name))
+
+    @cached_property
+    def most_designs(self) -> int | None:
+        """The number of designs, constraints left aside; None if a parameter is continuous."""
+        counts = [p.count for p in self.parameters.values()]
+        return None if None in counts else prod(count for count in counts if count is not None)
 
     @cached_property
     def widths(self) -> Array:  # (D,)
