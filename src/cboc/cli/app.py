@@ -159,10 +159,10 @@ def simulate(
 ) -> None:
     """Run a study, together and alone, and compare.
 
-    Every experiment is saved at once, as a line of JSON in the directory of the run. Ctrl-C or a power cut loses
-    nothing: `--resume` continues to exactly the same end. The table has a row per site: the best outcome alone and
-    together, the gain (positive: better together), and the rounds it took to reach what alone reached at its end.
-    One seed says little: repeat it.
+    Every experiment is saved at once, as a line of JSON in the directory of the run. Ctrl-C or a kill loses nothing,
+    a power cut at most the experiments of one second: `--resume` continues to exactly the same end. The table has a
+    row per site: the best outcome alone and together, the gain (positive: better together), and the rounds it took to
+    reach what alone reached at its end. One seed says little: repeat it.
 
     Example: `cboc simulate study.toml --seeds 8`
     """

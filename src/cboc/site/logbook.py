@@ -38,7 +38,7 @@ class Logbook:
         trials: Iterable[Trial] = (),
         save: Callable[[Trial], Trial | None] | None = None,
         first_turn: int = 0,
-        claim: Callable[[], AbstractContextManager[Iterable[Trial]]] | None = None,
+        claim: Callable[[], AbstractContextManager[Iterable[Trial] | None]] | None = None,
         clock: Callable[[], float] | None = None,
     ) -> None:
         self._first_turn, self._claim, self._clock = first_turn, claim, clock
@@ -140,9 +140,8 @@ class Logbook:
             yield
             return
         with self._claim() as trials:
-            now = list(trials)
-            if now != self.trials:
-                self.trials, self._dataset = now, None
+            if trials is not None:
+                self.trials, self._dataset = list(trials), None
             yield
 
     def keep(self, trial: Trial) -> Trial:

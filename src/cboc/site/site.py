@@ -41,9 +41,9 @@ class Site:
     `direction` says whether outcomes are to be maximised or minimised, `policy` how the site behaves. `data` are
     results from before the study. `own` are parameters that only this site has; they are never mixed and never leave.
     `trials` continues where an earlier process stopped; `save` is called with every trial that changes, before it
-    counts. `claim` keeps other processes of this site from asking at the same time, and gives the trials as they are
-    then. `first_turn` is its first turn: above 0 if the site has lost trials that the others know. With a `clock`,
-    every trial keeps when it began and when it ended.
+    counts. `claim` keeps other processes of this site from asking at the same time, and gives the trials if others
+    have changed them. `first_turn` is its first turn: above 0 if the site has lost trials that the others know. With
+    a `clock`, every trial keeps when it began and when it ended.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class Site:
         trials: Iterable[Trial] = (),
         save: Callable[[Trial], Trial | None] | None = None,
         first_turn: int = 0,
-        claim: Callable[[], AbstractContextManager[Iterable[Trial]]] | None = None,
+        claim: Callable[[], AbstractContextManager[Iterable[Trial] | None]] | None = None,
         clock: Callable[[], float] | None = None,
     ) -> None:
         study.index(name)
@@ -155,15 +155,15 @@ class Site:
         wells, copies = 1 if count is None else whole("count", count), whole("replicates", replicates)
         check_room(self.space, wells, copies)
         with self.log.claimed():
-            pending = [trial for trial in self.open_trials if trial.status is Status.PENDING]
-            if count is None:
-                return pending[0] if pending else self._plate(wells, copies)[0]
-            return self._plate(wells, copies)
+            if count is not None:
+                return self._plate(wells, copies)
+            pending = next((trial for trial in self.open_trials if trial.status is Status.PENDING), None)
+            return self._plate(wells, copies)[0] if pending is None else pending
 
     def _plate(self, wells: int, copies: int) -> list[Trial]:
         try:
             trials = self._proposed(wells, copies)
-            return self._receive() if trials[0].status in UNANSWERED else trials
+            return self._receive(trials) if trials[0].status in UNANSWERED else trials
         except Unreachable:
             if not self.log.unanswered or not self.policy.goes_on_alone:
                 raise
@@ -182,24 +182,28 @@ class Site:
 
     def _proposed(self, wells: int, copies: int) -> list[Trial]:
         """The trials of a turn, handed in; or initial trials, which nobody hears of."""
-        if not self.log.unanswered:
-            if self._is_over:
+        begun = self.log.unanswered
+        if not begun:
+            rest = self.study.budget(self.name) - self.turns
+            if rest <= 0 or self._is_over:
                 self._say_goodbye()
                 done = f"{self.turns} of {self.study.budget(self.name)} turns"
                 raise Finished(f"site '{self.name}' has finished: {done}.")
             if len(self.trials) < self.initial:
                 return [self.log.keep(self.mind.initial_trial(self.initial, well, copies)) for well in range(wells)]
             self._listen()
-            self._think(min(wells, self.study.budget(self.name) - self.turns), copies)
-        while (last := self.log.unanswered[-1].turn) is not None and last.well + 1 < last.wells:
-            self._think(last.wells, last.copies)
-        return self._submit()
+            begun = [self._think(min(wells, rest), copies)]
+        while (last := cast(Turn, begun[-1].turn)).well + 1 < last.wells:
+            begun.append(self._think(last.wells, last.copies))
+        return self._submit(begun)
 
-    def _think(self, wells: int, copies: int) -> None:
-        """Find the next trial of a plate."""
-        if self.log.keep(self.mind.next_trial(wells, copies)).status is Status.STOPPED:
+    def _think(self, wells: int, copies: int) -> Trial:
+        """Find the next trial of a plate, and save it."""
+        trial = self.log.keep(self.mind.next_trial(wells, copies))
+        if trial.status is Status.STOPPED:
             self._say_goodbye()
             raise Finished(f"site '{self.name}' stops: its largest utility fell below {self.policy.stop_below:g}.")
+        return trial
 
     def _listen(self) -> None:
         """Hear what the others have found, where a site does not have to wait for that."""
@@ -232,25 +236,23 @@ class Site:
             reward if self.study.needs_rewards else None,
         )
 
-    def _submit(self) -> list[Trial]:
+    def _submit(self, trials: list[Trial]) -> list[Trial]:
         """Hand a plate in; after that, asking for its answer takes one message."""
-        trials = self.log.unanswered
         if all(trial.status is Status.SUBMITTED for trial in trials):
             return trials
         self.network.submit(self.proposal(trials[0]))
         return [self.log.keep(replace(trial, status=Status.SUBMITTED)) for trial in trials]
 
-    def _receive(self) -> list[Trial]:
+    def _receive(self, trials: list[Trial]) -> list[Trial]:
         """Receive the consensus on a plate, and judge it well by well; the open trials of the plate."""
-        trial = self.log.unanswered[0]
-        turn = cast(Turn, trial.turn)  # only proposals get answers
+        turn = cast(Turn, trials[0].turn)  # only proposals get answers
         try:
             mix = self.network.mix(self.name, turn.number)
         except NotSubmitted:  # the others lost it: they were restored from a backup
-            self.network.submit(self.proposal(trial))
+            self.network.submit(self.proposal(trials[0]))
             mix = self.network.mix(self.name, turn.number)
         self.study.check_mix(mix, self.name, turn.number, turn.wells)
-        for trial in self.log.unanswered:
+        for trial in trials:
             self.log.keep(self.mind.judged(trial, mix))
         return [well for well in self.log.wells(turn.number) if well.status is Status.PENDING]
 

@@ -199,12 +199,13 @@ class SiteFile:
         return trial
 
     @contextmanager
-    def claim(self) -> Iterator[list[Trial]]:
-        """Let no other process ask for this site inside the block; the trials as they are in the file now."""
+    def claim(self) -> Iterator[list[Trial] | None]:
+        """Let no other process ask for this site inside the block; the trials if the file has others than before."""
         with only_writer(self.path, LONGEST_THOUGHT, ASKING):
+            before = self._rows
             with self._open() as connection:
                 self._read(connection)
-            yield self.trials()
+            yield None if self._rows == before else self.trials()
 
     def _further(self, trial: Trial, row: str) -> Trial | None:
         """The trial of a row, if it is the same proposal, still open, and further along than this one."""
