@@ -2,6 +2,7 @@
 
     python benchmarks/service.py            K = 10, 100 and 1,000 sites, on SQLite and PostgreSQL
     python benchmarks/service.py --quick    K = 10 and 100, fewer rounds
+    python benchmarks/service.py --pace rounds    the paper's pace; the default is the free one
 
 The least is a bare FastAPI application that inserts one row and commits, in a database of the same kind with the same
 settings: SQLite with its journal ahead and synchronous=FULL, PostgreSQL with fsync. Both are uvicorn processes on this
@@ -148,10 +149,10 @@ def ask(line: HTTPConnection, method: str, path: str, token: str = "", body: byt
     return answer.status
 
 
-def found(engine: Engine, K: int) -> dict[str, str]:
+def found(engine: Engine, K: int, pace: str) -> dict[str, str]:
     """A study of K sites that have joined: their tokens."""
     names = [f"site-{k}" for k in range(K)]
-    study = Study({f"x{d}": (0.0, 1.0) for d in range(D)}, names, horizon=1000, name=f"{K} sites")
+    study = Study({f"x{d}": (0.0, 1.0) for d in range(D)}, names, horizon=1000, name=f"{K} sites", pace=pace)
     Transactions(engine).create(study)
     tokens = {name: new_secret() for name in names}
     with engine.begin() as connection:
@@ -201,6 +202,7 @@ def report(kind: str, K: int, rounds: int, spent: dict[str, list[float]], cpu: f
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="a smoke run")
+    parser.add_argument("--pace", choices=("free", "rounds"), default="free")
     options = parser.parse_args()
     plan = {10: 5, 100: 1} if options.quick else {10: 30, 100: 5, 1000: 1}
     names = ("bare", "p99", "submit", "p99", "mix", "p99")
@@ -220,7 +222,7 @@ def main() -> None:
             coordinator = stack.enter_context(serving("cboc.coordinator.app:from_environment", ours))
             insertion = stack.enter_context(serving("service:bare", least))
             for K, rounds in plan.items():
-                measure(database.__name__, coordinator, insertion, found(engine, K), rounds)
+                measure(database.__name__, coordinator, insertion, found(engine, K, options.pace), rounds)
             engine.dispose()
 
 

@@ -90,6 +90,8 @@ class StoreContract:
                 {"x": (3, 2), "y": (4, 5)},
                 {"x": (3, 2), "y": (4, 5)},
             ]
+            assert kept.experiments(4) == {site: e.after for site, e in kept.latest_of_all(4).items()}
+            assert kept.experiments(-1) == {}
             assert list(kept.states("x", 9)) == [0, 2, 3] and list(kept.states("x", 2)) == [0, 2]
             assert list(kept.states("y", 0)) == list(kept.states("z", 9)) == []
 

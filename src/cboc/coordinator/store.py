@@ -48,6 +48,12 @@ LAST_TURN = (  # of a site, up to a state: found from the end of its turns
 )
 IS_LAST = (proposals.c.study == sites.c.study) & (proposals.c.site == sites.c.site) & (proposals.c.turn == LAST_TURN)
 LATEST_OF_ALL = select(proposals).select_from(sites.join(proposals, IS_LAST)).where(sites.c.study == bindparam("of"))
+EXPERIMENTS = (
+    select(proposals.c.site, (proposals.c.earlier + proposals.c.designs).label("many"))
+    .select_from(sites.join(proposals, IS_LAST))
+    .where(sites.c.study == bindparam("of"))
+)
+NAMES = select(proposals.c.site).where(IN_STATE)
 STATES = select(proposals.c.state).where(OF_SITE & (proposals.c.state <= bindparam("at"))).order_by(proposals.c.turn)
 ADD = insert(proposals)
 
@@ -58,6 +64,7 @@ class Entries(Mapping[str, Entry]):
     def __init__(self, connection: Connection, study: str, state: int) -> None:
         self._connection, self._place = connection, {"of": study, "at": state}
         self._many: int | None = None
+        self._names: list[str] | None = None
         self._all: dict[str, Entry] | None = None
 
     def count(self, many: int) -> None:
@@ -66,7 +73,7 @@ class Entries(Mapping[str, Entry]):
 
     def add(self) -> None:
         """Note that one more entry has been inserted."""
-        self._many, self._all = None if self._many is None else self._many + 1, None
+        self._many, self._names, self._all = None if self._many is None else self._many + 1, None, None
 
     def __getitem__(self, site: str) -> Entry:
         return self._read()[site]
@@ -77,7 +84,12 @@ class Entries(Mapping[str, Entry]):
         return self._many
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._read())
+        if self._names is None:
+            self._names = list(self._connection.execute(NAMES, self._place).scalars())
+        return iter(self._names)
+
+    def __contains__(self, site: object) -> bool:
+        return site in list(self)
 
     def _read(self) -> dict[str, Entry]:
         if self._all is None:
@@ -138,6 +150,9 @@ class SqlStore:
 
     def latest_of_all(self, state: int) -> Mapping[str, Entry]:
         return {row.site: _entry(row) for row in self._execute(LATEST_OF_ALL, at=state)}
+
+    def experiments(self, state: int) -> Mapping[str, int]:
+        return {row.site: row.many for row in self._execute(EXPERIMENTS, at=state)}
 
     def latest(self, site: str) -> Entry | None:
         """Return the last entry of a site; the query also counts those of the open state."""

@@ -108,8 +108,8 @@ class Ledger:
         """The sites that may still propose, as an ordered set."""
         known, state, departures = self.past.roster, self.round, self.store.departures
         if known is None or (known.state, known.departures) != (state, departures):
-            latest, left = self.store.latest_of_all(state - 1), self.store.left
-            able = [site for site in self.study.sites if site not in left and self._rest(site, latest.get(site)) > 0]
+            done, left = self.store.experiments(state - 1), self.store.left if departures else frozenset()
+            able = [s for s in self.study.sites if s not in left and done.get(s, 0) < self.study.budget(s)]
             known = Roster(state, departures, dict.fromkeys(able))
             self.past = replace(self.past, roster=known)
         return known.expected

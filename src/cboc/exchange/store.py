@@ -53,6 +53,9 @@ class Store(Protocol):
     def latest_of_all(self, state: int) -> Mapping[str, Entry]:
         """The last entry of every site that has one, up to and including this state."""
 
+    def experiments(self, state: int) -> Mapping[str, int]:
+        """How many experiments every site that has any has proposed, up to and including this state."""
+
     def latest(self, site: str) -> Entry | None:
         """The last entry of a site."""
 
@@ -100,6 +103,9 @@ class MemoryStore:
     def latest_of_all(self, state: int) -> Mapping[str, Entry]:
         found = ((site, bisect_right(entries, state, key=_state)) for site, entries in self._record.items())
         return {site: self._record[site][count - 1] for site, count in found if count}
+
+    def experiments(self, state: int) -> Mapping[str, int]:
+        return {site: entry.after for site, entry in self.latest_of_all(state).items()}
 
     def latest(self, site: str) -> Entry | None:
         entries = self._record.get(site)
