@@ -225,17 +225,17 @@ class Ledger:
 
     def snapshot(self, state: int) -> Snapshot:
         """What every site knows about a closed state."""
-        return self._snapshot(next(iter(self.store.entries(state).values())))
+        entry = next(iter(self.store.entries(state).values()))
+        return self._snapshot(entry, self.study.pace.entries(self.store, state))
 
-    def _snapshot(self, entry: Entry) -> Snapshot:
-        """What a site knows when its proposal is mixed."""
+    def _snapshot(self, entry: Entry, present: Mapping[str, Entry]) -> Snapshot:
+        """What a site knows when its proposal is mixed with those present."""
         pace, state = self.study.pace, entry.state
-        present = pace.entries(self.store, state)
         past = pace.past(self.store, entry) if pace.waits or self.study.needs_rewards else (state,)
         turns = np.array([present[site].before if site in present else 0 for site in self.study.sites])
         bests = {site: entry.proposal.bests[0] for site, entry in present.items() if entry.proposal.bests}
         return Snapshot(
-            np.array([self._rewards(earlier) for earlier in past]),
+            np.array([*map(self._rewards, past[:-1]), self._stacked_rewards(present)]),
             turns,
             self.study.all_budgets,
             self._designs(present),
@@ -251,9 +251,9 @@ class Ledger:
         """The mixture of a closed state, computed once for all its sites."""
         known = self.past.mixture
         if known is None or known.state != entry.state:
-            snapshot = self._snapshot(entry)
-            weights, leader = whole_weights(self._matrix(snapshot)), self.study.leader(snapshot)
             present = dict(self.study.pace.entries(self.store, entry.state))
+            snapshot = self._snapshot(entry, present)
+            weights, leader = whole_weights(self._matrix(snapshot)), self.study.leader(snapshot)
             most = max(len(other.proposal.X) for other in present.values())
             X = np.array([np.nan_to_num(self._designs(present, row)) for row in range(most)])
             known = Mixture(entry.state, present, X, weights, leader)
@@ -287,7 +287,9 @@ class Ledger:
     def _rewards(self, state: int) -> Array:
         """S of a closed state, as in `Past`; 0 where the rule does not ask for rewards."""
         if state not in self.past.rewards:
-            present = self.study.pace.entries(self.store, state)
-            rewards = {site: entry.proposal.reward or 0.0 for site, entry in present.items()}
-            self.past.rewards[state] = np.array([rewards.get(site, np.nan) for site in self.study.sites])
+            self.past.rewards[state] = self._stacked_rewards(self.study.pace.entries(self.store, state))
         return self.past.rewards[state]
+
+    def _stacked_rewards(self, present: Mapping[str, Entry]) -> Array:
+        rewards = {site: entry.proposal.reward or 0.0 for site, entry in present.items()}
+        return np.array([rewards.get(site, np.nan) for site in self.study.sites])
