@@ -28,7 +28,7 @@ from cboc.storage.sitefile import SiteFile
 from cboc.strategy.collaborative import collaborative
 
 LONGEST_CODE = 200  # characters that a coordinator reads
-KEPT = ("initial", "seed", "stop_below", "goes_on_alone")  # of a policy; a strategy is code: only its identity is kept
+KEPT = ("initial", "seed", "stop_below", "goes_on_alone", "most_cost")  # of a policy; of a strategy, its identity
 NEEDED = {
     "url": "the coordinator's address",
     "code": "the code of an invitation",

@@ -191,3 +191,38 @@ def test_more_wells_than_the_space_has_designs_are_refused():
     assert x.trials == []
     found = designs(x.ask(24, replicates=2))
     assert found[::2] == found[1::2] and len(set(found)) <= 12
+
+
+# -------------------------------------------------------------------------------------------------------------- cost
+
+
+def test_a_budget_in_cost_ends_a_site():
+    x, _ = begun(most_cost=10.0)
+    x.tell(x.ask(), 0.5, cost=6.0)
+    assert not x.is_finished and x.cost == 6.0
+    trial = x.ask()
+    x.fail(trial, cost=3.0)
+    x.tell(trial, 0.4)  # the repeat that worked; what it cost before stays
+    assert x.cost == 9.0 and not x.is_finished
+    x.tell(x.ask(), 0.5, cost=1.0)
+    assert x.is_finished
+    with pytest.raises(Finished, match="3 of 12 turns, 10 of 10 spent"):
+        x.ask()
+
+
+@pytest.mark.parametrize("cost", [-1.0, float("nan"), float("inf"), "1", True])
+def test_a_cost_is_a_number_from_0(cost):
+    x, _ = begun()
+    with pytest.raises(CbocError, match="a cost is a number from 0"):
+        x.tell(x.ask(), 0.5, cost=cost)
+    with pytest.raises(CbocError, match="most_cost is a number above 0"):
+        Policy(most_cost=cost)
+
+
+def test_what_it_cost_may_be_corrected_and_survives_a_restart():
+    x, _ = begun()
+    told = x.tell(x.ask(), 0.5, cost=2.0)
+    with pytest.raises(CbocError, match="was told a cost of 2 before, and one of 3 now"):
+        x.tell(told, 0.5, cost=3.0)
+    x.tell(told, 0.5, cost=3.0, is_correction=True)
+    assert restarted(x).cost == 3.0

@@ -30,6 +30,9 @@ def standing_of(site: Site, file: Path) -> Iterator[tuple[str, Any]]:
     yield "site", f"{site.name}, of {', '.join(study.sites)}"
     yield "turns", f"{site.turns} of {study.budget(site.name)}"
     yield "experiments", sum(trial.status in (Status.COMPLETE, Status.FAILED) for trial in site.trials)
+    if site.cost:
+        most = site.policy.most_cost
+        yield "cost", f"{site.cost:g}" if most is None else f"{site.cost:g} of {most:g}"
     yield "best", site.best.y if len(site.dataset) else None
     if site.is_finished:
         yield "to be run", "nothing: the study is over for this site"

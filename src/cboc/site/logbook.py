@@ -194,8 +194,9 @@ class Logbook:
             if is_same and (ran is None or known.executed == told.executed):
                 return known
             if not is_correction:
+                before, now = _shown(known, told)
                 raise CbocError(
-                    f"trial {trial.number} of '{self.site}' was told {known.y:g} before, and {told.y:g} now. To "
+                    f"trial {trial.number} of '{self.site}' was told {before} before, and {now} now. To "
                     f"correct it, use cboc tell {told.y:g} --trial {trial.number} --again, or "
                     "is_correction=True in Python."
                 )
@@ -253,6 +254,13 @@ class Logbook:
             raise CbocError(
                 f"trial {trial.number} of '{self.site}' was abandoned and takes no result; ask() for another."
             )
+
+
+def _shown(before: Trial, now: Trial) -> tuple[str, str]:
+    """What was told of a trial twice, and differs: its outcome, or its cost."""
+    if before.outcomes == now.outcomes and before.cost != now.cost:
+        return f"a cost of {before.cost or 0.0:g}", f"one of {now.cost or 0.0:g}"
+    return f"{before.y:g}", f"{now.y:g}"
 
 
 def _checked_cost(cost: float | None, known: Trial) -> float | None:

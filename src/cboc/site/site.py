@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, suppress
 from copy import copy
 from dataclasses import replace
-from math import exp
+from math import exp, fsum
 from typing import Any, cast, overload
 
 from cboc.data.dataset import Best, Dataset, Direction
@@ -106,19 +106,25 @@ class Site:
         return self.log.turns
 
     @property
+    def cost(self) -> float:
+        """What the experiments have cost, as far as that was told."""
+        return fsum(trial.cost or 0.0 for trial in self.trials)
+
+    @property
     def open_trials(self) -> list[Trial]:
         """The trials that wait for an answer or a result, the oldest first."""
         return self.log.open_trials
 
     @property
     def is_finished(self) -> bool:
-        """Whether the budget is spent, or the utility fell below the threshold."""
+        """Whether the budget is spent, in experiments or in cost, or the utility fell below the threshold."""
         return not self.open_trials and self._is_over
 
     @property
     def _is_over(self) -> bool:
         is_stopped = bool(self.trials) and self.trials[-1].status is Status.STOPPED
-        return is_stopped or self.turns >= self.study.budget(self.name)
+        is_spent = self.policy.most_cost is not None and self.cost >= self.policy.most_cost
+        return is_stopped or is_spent or self.turns >= self.study.budget(self.name)
 
     def trial(self, number: int) -> Trial:
         """A trial that was asked for, by its number."""
@@ -187,7 +193,8 @@ class Site:
             rest = self.study.budget(self.name) - self.turns
             if rest <= 0 or self._is_over:
                 self._say_goodbye()
-                done = f"{self.turns} of {self.study.budget(self.name)} turns"
+                spent = "" if self.policy.most_cost is None else f", {self.cost:g} of {self.policy.most_cost:g} spent"
+                done = f"{self.turns} of {self.study.budget(self.name)} turns{spent}"
                 raise Finished(f"site '{self.name}' has finished: {done}.")
             if len(self.trials) < self.initial:
                 return [self.log.keep(self.mind.initial_trial(self.initial, well, copies)) for well in range(wells)]
