@@ -26,7 +26,7 @@ from cboc.site import worksheet
 from cboc.site.policy import Policy
 from cboc.site.polling import pause
 from cboc.site.site import Finished, Site
-from cboc.site.trial import Status, Trial
+from cboc.site.trial import TOLD, Trial
 from cboc.storage.sitefile import SiteFile
 from cboc.studyfile import read_terms
 
@@ -289,7 +289,7 @@ def asked(site: Site, is_waiting: bool, count: int | None = None, replicates: in
             if count is not None:
                 return site.ask(count, replicates=replicates)
             site.ask()
-            return [trial for trial in site.open_trials if trial.status is Status.PENDING]
+            return site.to_run
         except (Waiting, Unreachable) as reason:
             if not is_waiting:
                 raise
@@ -314,7 +314,7 @@ def _whom(standing: Standing) -> str:
 def _trial(site: Site, number: int | None, file: Path) -> Trial:
     if number is not None:
         return site.trial(number)
-    pending = [trial for trial in site.trials if trial.status is Status.PENDING]
+    pending = site.to_run
     if not pending:
         raise CbocError(
             f"no experiment waits for a result; {hint('ask', file)} gives one, --trial names an earlier one."
@@ -351,7 +351,7 @@ def _changed(site: Site, trial: Trial, ran: list[str]) -> dict[str, Any] | None:
 
 def _summary(site: Site, file: Path) -> None:
     """After a result, say what is best so far."""
-    told = sum(trial.status in (Status.COMPLETE, Status.FAILED) for trial in site.trials)
+    told = sum(trial.status in TOLD for trial in site.trials)
     found = f"best so far {site.best.y:.6g}" if len(site.dataset) else "no outcome so far"
     following = f"Next: {hint('ask', file)}."
     if site.is_finished:

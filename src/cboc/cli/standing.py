@@ -10,7 +10,7 @@ from typing import Any
 from cboc.cli.site_option import hint
 from cboc.errors import CbocError
 from cboc.site.site import Site
-from cboc.site.trial import Status, Trial
+from cboc.site.trial import TOLD, Trial
 
 
 def local_time(at: float) -> str:
@@ -25,11 +25,11 @@ def numbers(trials: list[Trial]) -> str:
 
 def standing_of(site: Site, file: Path) -> Iterator[tuple[str, Any]]:
     """What is known about the site, and what it is waiting for, line by line."""
-    study, pending = site.study, [trial for trial in site.trials if trial.status is Status.PENDING]
+    study, pending = site.study, site.to_run
     yield "study", study.name
     yield "site", f"{site.name}, of {', '.join(study.sites)}"
     yield "turns", f"{site.turns} of {study.budget(site.name)}"
-    yield "experiments", sum(trial.status in (Status.COMPLETE, Status.FAILED) for trial in site.trials)
+    yield "experiments", sum(trial.status in TOLD for trial in site.trials)
     if site.cost:
         most = site.policy.most_cost
         yield "cost", f"{site.cost:g}" if most is None else f"{site.cost:g} of {most:g}"

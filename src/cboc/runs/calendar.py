@@ -12,7 +12,7 @@ from collections.abc import Callable
 from cboc.exchange.network import Waiting
 from cboc.experiment.durations import Durations
 from cboc.site.site import Finished, Site
-from cboc.site.trial import Status, Trial
+from cboc.site.trial import Trial
 
 
 class Calendar:
@@ -32,17 +32,17 @@ class Calendar:
         plate: int = 1,
     ) -> None:
         """Let sites ask, `run` a trial when it ends, ask again when a plate has ended; until all budgets are spent."""
-        ends = [self._end(k, trial, durations) for k, site in enumerate(sites) for trial in _running(site)]
+        ends = [self._end(k, trial, durations) for k, site in enumerate(sites) for trial in site.to_run]
         heapq.heapify(ends)
         self.now = max((time for site in sites for trial in site.trials for time in _times(trial)), default=0.0)
-        waiting = [k for k, site in enumerate(sites) if not _running(site)]
+        waiting = [k for k, site in enumerate(sites) if not site.to_run]
         while ends or waiting:
             waiting = self._ask(sites, waiting, ends, durations, plate)
             if not ends:
                 return  # whoever still waits has nobody to wait for
             self.now, k, number = heapq.heappop(ends)
             run(sites[k], sites[k].trial(number))
-            if not _running(sites[k]):
+            if not sites[k].to_run:
                 waiting.append(k)
 
     def _ask(
@@ -66,10 +66,6 @@ class Calendar:
     def _end(self, k: int, trial: Trial, durations: Durations) -> tuple[float, int, int]:
         began = self.now if trial.began is None else trial.began
         return began + durations.of(trial.site, trial.number), k, trial.number
-
-
-def _running(site: Site) -> list[Trial]:
-    return [trial for trial in site.open_trials if trial.status is Status.PENDING]
 
 
 def _times(trial: Trial) -> list[float]:

@@ -13,7 +13,7 @@ from cboc.errors import CbocError
 from cboc.runs.run import ALONE, TOGETHER, Run
 from cboc.runs.simulation import simulate
 from cboc.runs.workers import Report, run_all
-from cboc.site.trial import Status, Trial
+from cboc.site.trial import TOLD, Trial
 from cboc.storage.journal import is_begun, read_journal
 from cboc.studyfile import StudyFile
 
@@ -33,7 +33,7 @@ class Repetition:
         if not self.journal.exists() or not is_begun(self.journal):
             return 0
         _, trials, _ = read_journal(self.journal)
-        return sum(trial.status in (Status.COMPLETE, Status.FAILED) for trial in trials.values())
+        return sum(trial.status in TOLD for trial in trials.values())
 
 
 def default_directory(file: StudyFile) -> Path:

@@ -133,7 +133,7 @@ def _run(sites: list[Site], run: Callable[[Site, Trial], object], plate: int) ->
         for site in active:
             with suppress(Finished, Waiting):
                 site.ask()
-            for trial in [trial for trial in site.open_trials if trial.status is Status.PENDING]:
+            for trial in site.to_run:
                 run(site, trial)
 
 

@@ -116,6 +116,11 @@ class Site:
         return self.log.open_trials
 
     @property
+    def to_run(self) -> list[Trial]:
+        """The trials that have a design to run and no result, the oldest first."""
+        return [trial for trial in self.trials if trial.status is Status.PENDING]
+
+    @property
     def is_finished(self) -> bool:
         """Whether the budget is spent, in experiments or in cost, or the utility fell below the threshold."""
         return not self.open_trials and self._is_over
@@ -163,8 +168,7 @@ class Site:
         with self.log.claimed():
             if count is not None:
                 return self._plate(wells, copies)
-            pending = next((trial for trial in self.open_trials if trial.status is Status.PENDING), None)
-            return self._plate(wells, copies)[0] if pending is None else pending
+            return self.to_run[0] if self.to_run else self._plate(wells, copies)[0]
 
     def _plate(self, wells: int, copies: int) -> list[Trial]:
         try:

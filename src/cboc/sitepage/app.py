@@ -26,7 +26,7 @@ from cboc.site.trial import Trial
 from cboc.sitepage import history, outbox
 from cboc.sitepage.access import Access
 from cboc.sitepage.form import RAN, Fields, Mistyped, read_entry
-from cboc.sitepage.session import Session, Stage, to_run
+from cboc.sitepage.session import Session, Stage
 from cboc.web.layout import add_layout, templates
 
 Show = Callable[..., Response]
@@ -74,7 +74,7 @@ def _views(session: Session, show: Show) -> APIRouter:
     def sheet() -> Response:
         site = session.open()
         headers = {"Content-Disposition": 'attachment; filename="sheet.csv"'}
-        return Response(worksheet.write(to_run(site), site.space), media_type="text/csv", headers=headers)
+        return Response(worksheet.write(site.to_run, site.space), media_type="text/csv", headers=headers)
 
     @router.get("/advice")
     def advice() -> Response:
@@ -165,7 +165,7 @@ def _seen(
 
     Of several trials to run, the form is for the one that was `chosen`, or was typed, or is the oldest.
     """
-    news, running, typed = session.news(site), to_run(site), typed or {}
+    news, running, typed = session.news(site), site.to_run, typed or {}
     wanted = (str(chosen), typed.get("trial"))
     trial = next((t for t in running if str(t.number) in wanted), next(iter(running or site.open_trials), None))
     if news.stage == Stage.RUN and trial is not None:

@@ -21,7 +21,7 @@ from cboc.exchange.network import Unreachable, Waiting
 from cboc.joining import join
 from cboc.site.polling import pause
 from cboc.site.site import Finished, Site
-from cboc.site.trial import Status, Trial
+from cboc.site.trial import Trial
 from cboc.storage.sitefile import SiteFile
 
 LOG = logging.getLogger(__name__)
@@ -72,7 +72,7 @@ class Session:
     def news(self, site: Site) -> News:
         """Return where the site stands, as far as that is known without asking."""
         number = _upcoming(site)
-        if to_run(site):
+        if site.to_run:
             return News(number, Stage.RUN)
         known = self._news
         if known is not None and known.number == number and site.is_finished == (known.stage == Stage.FINISHED):
@@ -145,10 +145,5 @@ class Session:
 
 
 def _upcoming(site: Site) -> int:
-    open_trials = to_run(site) or site.open_trials
+    open_trials = site.to_run or site.open_trials
     return open_trials[0].number if open_trials else len(site.trials)
-
-
-def to_run(site: Site) -> list[Trial]:
-    """The trials that have a design to run and no result, the oldest first."""
-    return [trial for trial in site.open_trials if trial.status is Status.PENDING]
