@@ -17,21 +17,17 @@ import os
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
 import argparse
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import isnan
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from cboc import Ledger, Policy, Site, Study
 from cboc.arrays import Array
-from cboc.cli.progress_bar import bar
 from cboc.consensus.rules import Snapshot
 from cboc.evidence.case import Case
-from cboc.evidence.engines import engine
 from cboc.evidence.methods.consensus import rounds
 from cboc.evidence.paper import TABLES
 from cboc.evidence.scenario import Kind, Scenario
@@ -45,9 +41,8 @@ from cboc.runs.metrics import gap, paired
 from cboc.site.trial import Trial
 from cboc.strategy.bayesian import Bayesian
 from cboc.strategy.collaborative import collaborative
+from rows import RESULTS, Row, complete, kept
 
-RESULTS = Path(__file__).parent / "results" / "pace.jsonl"
-TUNING = Path(__file__).parent / "results" / "pace_tuning.jsonl"
 SEEDS, TUNING_SEEDS = range(3000, 3030), range(2000, 2004)
 SPREAD = 0.2
 SPEEDS = {"equal": 1.0, "1:3": 3.0, "1:10": 10.0}  # how much slower every second site is
@@ -56,6 +51,7 @@ DISPLACED = tuple(replace(scenario, is_displaced=True) for scenario in PAPER)
 UNRELATED = (Scenario("levy-2", 10, Kind.UNRELATED), Scenario("levy-4", 10, Kind.UNRELATED))
 SCENARIOS = {scenario.name: scenario for scenario in (*PAPER, *DISPLACED, *UNRELATED)}
 TUNED = ("displaced levy-4 K=10", "displaced shekel-10 K=10", "displaced ackley-5 K=10", "levy-4 K=10 unrelated")
+MOMENTS = np.linspace(0.0, 1.0, 31)  # of the time that a site's experiments would take it alone; for the picture
 
 
 class Deaf(Ledger):
@@ -83,6 +79,9 @@ class Aged(Ledger):
 LEDGERS = {"free": Ledger, "free deaf": Deaf, "free aged": Aged}
 
 
+FIELDS = ("scenario", "method", "speeds", "seed")
+
+
 @dataclass(frozen=True)
 class Job:
     scenario: str
@@ -91,9 +90,8 @@ class Job:
     seed: int
 
 
-def work(job: Job) -> dict[str, Any]:
+def work(job: Job) -> Row:
     case = SCENARIOS[job.scenario].case(job.seed, Bayesian())
-    row: dict[str, Any] = {"scenario": job.scenario, "method": job.method, "speeds": job.speeds, "seed": job.seed}
     rule = "identity" if job.method == "alone" else "uniform"
     if job.speeds == "":
         study = Study(case.space, case.names, case.horizon, rule=rule, pace="rounds")
@@ -106,12 +104,14 @@ def work(job: Job) -> dict[str, Any]:
         trials = free(case, study, durations(job.speeds, study, job.seed), job.method)
         curves = _curves(case, trials)
         times = {job.speeds: np.array([[trial.ended for trial in of_site] for of_site in trials])}
-    row |= {"area": _rounded(curves[:, 1:].mean(axis=1)), "final": _rounded(curves[:, -1])}
+    row: Row = {"area": _rounded(curves[:, 1:].mean(axis=1)), "final": _rounded(curves[:, -1])}
     for name, ends in times.items():
         alone = _ends(case, durations(name, study, job.seed), "alone")[:, -1]
-        row[f"calendar {name}"] = _rounded(
-            np.array([_by_calendar(*each) for each in zip(curves, ends, alone, strict=True)])
-        )
+        sites = list(zip(curves, ends, alone, strict=True))
+        row[f"calendar {name}"] = _rounded(np.array([_by_calendar(*site) for site in sites]))
+        if job.scenario in TUNED:
+            at = np.array([_at_moments(*site) for site in sites])
+            row[f"curves {name}"] = [np.round(at[fast::2].mean(axis=0), 4).tolist() for fast in (0, 1)]
     return row
 
 
@@ -167,12 +167,13 @@ def _by_calendar(curve: Array, ends: Array, until: float) -> float:
     return float((curve * np.diff(steps)).sum() / until)
 
 
+def _at_moments(curve: Array, ends: Array, until: float) -> Array:
+    """The curve (T + 1,) at each of the MOMENTS from 0 to `until`."""
+    return curve[np.searchsorted(ends, MOMENTS * until, side="right")]
+
+
 def _rounded(values: Array) -> list[float]:
     return [round(float(value), 6) for value in values]
-
-
-def kept(path: Path) -> list[dict[str, Any]]:
-    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
 
 
 def jobs(is_tuning: bool) -> list[Job]:
@@ -181,24 +182,12 @@ def jobs(is_tuning: bool) -> list[Job]:
     plain = [Job(name, method, "", seed) for seed in seeds for name in names for method in ("alone", "rounds")]
     ways = tuple(LEDGERS) if is_tuning else ("free",)
     timed = [Job(name, way, speeds, seed) for seed in seeds for name in names for way in ways for speeds in SPEEDS]
-    return [*plain, *timed]
-
-
-def run(path: Path, wanted: list[Job]) -> None:
-    done = {(row["scenario"], row["method"], row["speeds"], row["seed"]) for row in kept(path)}
-    tasks = [job for job in wanted if (job.scenario, job.method, job.speeds, job.seed) not in done]
-    tasks.sort(key=lambda job: job.seed)
-    if tasks:
-        with bar(len(tasks)) as advance, path.open("a", encoding="utf-8") as file:
-            for job, row in engine()(work, tasks):
-                file.write(json.dumps(row) + "\n")
-                file.flush()
-                advance(f"{job.scenario}, {job.method} {job.speeds}, seed {job.seed}", 1)
+    return sorted([*plain, *timed], key=lambda job: job.seed)
 
 
 def tables(path: Path, ways: tuple[str, ...]) -> Iterator[Table]:
     """For each speed: the free pace minus alone, and minus rounds."""
-    rows = {(row["scenario"], row["method"], row["speeds"], row["seed"]): row for row in kept(path)}
+    rows = kept(path, FIELDS)
     seeds = sorted({seed for *_, seed in rows})
     for way in ways:
         for measure in ("area", "final", *(f"calendar {speeds}" for speeds in SPEEDS)):
@@ -232,13 +221,13 @@ def main() -> None:
     parser.add_argument("--show", action="store_true", help="the tables alone")
     parser.add_argument("--tune", action="store_true", help="variants, on tuning seeds")
     options = parser.parse_args()
-    path = TUNING if options.tune else RESULTS
+    path = RESULTS / ("pace_tuning.jsonl" if options.tune else "pace.jsonl")
     if not options.show:
-        run(path, jobs(options.tune))
+        complete(path, jobs(options.tune), work)
     found = list(tables(path, tuple(LEDGERS) if options.tune else ("free",)))
     print(write(found, Writing.TEXT))
     if not options.tune:
-        RESULTS.with_suffix(".md").write_text(write(found, Writing.MARKDOWN), encoding="utf-8")
+        path.with_suffix(".md").write_text(write(found, Writing.MARKDOWN), encoding="utf-8")
 
 
 if __name__ == "__main__":

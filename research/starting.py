@@ -1,12 +1,14 @@
-"""How few initial designs a site needs, alone and in company, every experiment counted.
+"""How few initial designs a site needs, alone and in company, every experiment counted; and who comes late.
 
     python research/starting.py                run what is missing in results/starting.jsonl, then the tables
     python research/starting.py --show         the tables alone, here and in results/starting.md
     python research/starting.py --tune         all variants, on seeds that no table reports
 
-Displaced rows of the paper's tables with 3, 5 and 10 sites, and sites with unrelated optima; 15 experiments per
-parameter in all, the initial ones among them; free pace, durations log-normal around 1 with a spread of 0.2. The Gap is
-the share of the way from the median of the box to the optimum; the area is its mean over all experiments.
+Displaced problems of the paper's tables with 3, 5 and 10 sites, one of them with noise, and sites with unrelated
+optima; 15 experiments per parameter in all, the initial ones among them; free pace, durations log-normal around 1 with
+a spread of 0.2. The Gap is the share of the way from the median of the box to the optimum; the area is its mean over
+all experiments. "late" is the last site alone: it joins when the others have finished, and begins with their best
+designs; "late, own" has only space-filling initial designs.
 """
 
 from __future__ import annotations
@@ -16,8 +18,7 @@ import os
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
 import argparse
-import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,9 +27,7 @@ import numpy as np
 
 from cboc import Ledger, Policy, Site, Study
 from cboc.arrays import Array
-from cboc.cli.progress_bar import bar
 from cboc.consensus.matrix import quantise
-from cboc.evidence.engines import engine
 from cboc.evidence.paper import TABLES
 from cboc.evidence.scenario import Kind, Scenario
 from cboc.evidence.tables.table import Table, Writing, write
@@ -38,13 +37,17 @@ from cboc.runs.calendar import Calendar
 from cboc.runs.metrics import gap, paired, rounds_to
 from cboc.site.mind import Mind
 from cboc.site.trial import Decision, Status, Trial
+from rows import RESULTS, Row, complete, kept
 
-HERE = Path(__file__).parent / "results"
 SEEDS, TUNING_SEEDS = range(4000, 4030), range(2100, 2104)
 IN_ALL, GOAL = 15, 0.9  # experiments per parameter; the Gap that is to be reached
 SITES = (3, 5, 10)
 NAMES = tuple(dict.fromkeys(scenario.problem for table in TABLES for scenario in table.scenarios))
-ROWS = (*(Scenario(name, 10, is_displaced=True) for name in NAMES), Scenario("levy-4", 10, Kind.UNRELATED))
+ROWS = (
+    *(Scenario(name, 10, is_displaced=True) for name in NAMES),
+    Scenario("levy-4", 10, is_displaced=True, noise=0.1),
+    Scenario("levy-4", 10, Kind.UNRELATED),
+)
 SCENARIOS = {scenario.name: scenario for row in ROWS for K in SITES for scenario in [replace(row, sites=K)]}
 TUNED = [name for name in SCENARIOS if any(word in name for word in ("levy-4", "ackley-5", "shekel"))]
 FEWEST: dict[str, Callable[[int], int]] = {  # D -> initial designs of a site
@@ -67,15 +70,25 @@ class SharedMind(Mind):
         return Trial(self.name, number, Status.PENDING, tuple(x.tolist()), decision=Decision.INITIAL)
 
 
+class OwnMind(Mind):
+    """A mind that begins with its own designs, whatever the others have found."""
+
+    is_newcomer = False
+
+
+MINDS = {"shared": SharedMind, "late, own": OwnMind}
+FIELDS = ("scenario", "initial", "how", "seed")
+
+
 @dataclass(frozen=True)
 class Job:
     scenario: str
     initial: str  # one of FEWEST
-    how: str  # alone, together, or shared: together, with one sequence
+    how: str  # alone; together; shared: together, with one sequence; late; late, own
     seed: int
 
 
-def work(job: Job) -> dict[str, Any]:
+def work(job: Job) -> Row:
     scenario = SCENARIOS[job.scenario]
     problems = scenario.problems(job.seed)
     space = problems[0].space
@@ -89,19 +102,21 @@ def work(job: Job) -> dict[str, Any]:
         Site(study, name, ledger, direction=problem.direction, policy=policy, clock=calendar)
         for name, problem in _of(names, problems)
     ]
-    if job.how == "shared":
-        for site in sites:
-            site.mind = SharedMind(study, site.name, space, policy, site.log)
+    for site in sites:
+        site.mind = MINDS.get(job.how, Mind)(study, site.name, space, policy, site.log)
     experiments = dict(_of(names, problems))
 
     def run(site: Site, trial: Trial) -> None:
         site.tell(trial, experiments[site.name](trial.design(space)))
 
-    calendar.run(sites, run, Durations(LogNormal(1.0, 0.2), study, job.seed))
-    curves = np.array([_curve(problem, site.trials) for problem, site in zip(problems, sites, strict=True)])
+    times = Durations(LogNormal(1.0, 0.2), study, job.seed)
+    first, *later = [sites[:-1], sites[-1:]] if "late" in job.how else [sites]
+    for group in (first, *later):
+        calendar.run(group, run, times)
+    counted = zip(problems, sites, strict=True) if not later else [(problems[-1], sites[-1])]
+    curves = np.array([_curve(problem, site.trials) for problem, site in counted])
     reached = rounds_to(curves, GOAL) + 1.0
-    row = {"scenario": job.scenario, "initial": job.initial, "how": job.how, "seed": job.seed}
-    return row | {
+    return {
         "area": _rounded(curves.mean(axis=1)),
         "final": _rounded(curves[:, -1]),
         "goal": _rounded(np.where(np.isnan(reached), curves.shape[1], reached)),
@@ -124,34 +139,20 @@ def _rounded(values: Array) -> list[float]:
     return [round(float(value), 5) for value in values]
 
 
-def kept(path: Path) -> dict[tuple[str, str, str, int], dict[str, Any]]:
-    rows = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()] if path.exists() else []
-    return {(row["scenario"], row["initial"], row["how"], row["seed"]): row for row in rows}
-
-
 def jobs(is_tuning: bool, chosen: tuple[str, ...]) -> list[Job]:
     if is_tuning:
-        ways = [(few, how) for few in FEWEST for how in ("alone", "together")] + [("D", "shared"), ("2", "shared")]
+        ways = [(few, how) for few in FEWEST for how in ("alone", "together")]
+        ways += [("D", "shared"), ("2", "shared"), ("2 D", "late"), ("2 D", "late, own")]
         return [Job(name, *way, seed) for seed in TUNING_SEEDS for name in TUNED for way in ways]
     ways = [(few, how) for few in ("5 D", *chosen) for how in ("alone", "together")]
+    ways += [(few, how) for few in chosen for how in ("late", "late, own")]
     return [Job(name, *way, seed) for seed in SEEDS for name in SCENARIOS for way in ways]
-
-
-def run(path: Path, wanted: list[Job]) -> None:
-    done = kept(path)
-    tasks = [job for job in wanted if (job.scenario, job.initial, job.how, job.seed) not in done]
-    if tasks:
-        with bar(len(tasks)) as advance, path.open("a", encoding="utf-8") as file:
-            for job, row in engine()(work, tasks):
-                file.write(json.dumps(row) + "\n")
-                file.flush()
-                advance(f"{job.scenario}, {job.initial} {job.how}, seed {job.seed}", 1)
 
 
 def tables(path: Path) -> list[Table]:
     """Area, and experiments to the goal, for every variant; the difference is to today's 5 D together."""
-    rows = kept(path)
-    ways = list(dict.fromkeys((few, how) for _, few, how, _ in rows))
+    rows = kept(path, FIELDS)
+    ways = [way for way in dict.fromkeys((few, how) for _, few, how, _ in rows) if "late" not in way[1]]
     seeds = sorted({seed for *_, seed in rows})
     found = []
     for measure, what in (("area", "area"), ("final", "final Gap"), ("goal", f"experiments to a Gap of {GOAL}")):
@@ -172,7 +173,23 @@ def tables(path: Path) -> list[Table]:
             lines.append(tuple(line))
         notes = (f"Minus 5 D together, paired over {len(seeds)} seeds, with half of the 95 % interval.",)
         found.append(Table(what, ("", *(f"{few} {how}" for few, how in ways)), tuple(lines), notes))
-    return found
+    return [*found, *late_tables(rows)]
+
+
+def late_tables(rows: dict[tuple[Any, ...], Row]) -> Iterator[Table]:
+    """The last site, which joins when the others have finished, with 2 initial designs per parameter."""
+    hows, seeds = ("alone", "late, own", "late"), sorted({seed for *_, seed in rows})
+    for measure in ("area", "final"):
+        lines = []
+        for name in SCENARIOS:
+            found = [[rows.get((name, "2 D", how, seed)) for how in hows] for seed in seeds]
+            last = np.array([[row[measure][-1] for row in each] for each in found if all(each)])
+            if len(last) > 1:
+                means = [f"{mean:.3f}" for mean in last.mean(axis=0)]
+                pairs = [paired(last[:, 2], last[:, other]) for other in (0, 1)]
+                lines.append((name, *means, *(f"{pair.difference:+.3f} ± {pair.margin:.3f}" for pair in pairs)))
+        columns = ("", "alone", "own designs first", "the others' first", "minus alone", "minus own first")
+        yield Table(f"who comes late: {measure}", columns, tuple(lines), ("± is half of the 95 % interval.",))
 
 
 def main() -> None:
@@ -181,9 +198,9 @@ def main() -> None:
     parser.add_argument("--tune", action="store_true", help="all variants, on tuning seeds")
     parser.add_argument("--initial", action="append", choices=list(FEWEST), help="beside 5 D; may be repeated")
     options = parser.parse_args()
-    path = HERE / ("starting_tuning.jsonl" if options.tune else "starting.jsonl")
+    path = RESULTS / ("starting_tuning.jsonl" if options.tune else "starting.jsonl")
     if not options.show:
-        run(path, jobs(options.tune, tuple(options.initial or ("D",))))
+        complete(path, jobs(options.tune, tuple(options.initial or ("2 D",))), work)
     found = tables(path)
     print(write(found, Writing.TEXT))
     if not options.tune:

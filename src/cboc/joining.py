@@ -77,7 +77,7 @@ def join(
     agreed, name = _agreement(file, network, study)
     if data is not None:
         _begin_with(file, data, agreed, outcome)
-    kept = _kept_policy(file) if policy is None else policy
+    kept = _begun(file, agreed, _kept_policy(file) if policy is None else policy)
     return Site(
         agreed,
         name,
@@ -218,6 +218,8 @@ def _settle(file: SiteFile, policy: Policy | None, direction: str | None = None)
     """Keep the given settings in the file; after the first trial some of them cannot change."""
     before = _kept_policy(file)
     given = {} if policy is None else {name: getattr(policy, name) for name in KEPT}
+    if policy is not None and policy.initial is None:
+        given["initial"] = before.initial  # not given: it stays as it is
     if policy is not None and (strategy := identify(policy.strategy)) != identify(collaborative()):
         given["strategy"] = strategy
     fixed = {name: (getattr(before, name), given[name]) for name in FINAL if name in given}
@@ -229,6 +231,15 @@ def _settle(file: SiteFile, policy: Policy | None, direction: str | None = None)
     news |= {} if direction is None else {"direction": direction}
     if any(file.about.get(name) != value for name, value in news.items()):
         file.remember(**news)
+
+
+def _begun(file: SiteFile, agreed: Study, policy: Policy) -> Policy:
+    """The policy with the number of initial experiments that the file keeps: another default cannot change it."""
+    kept = file.about.get("policy", {})
+    if kept.get("initial") is None:
+        kept |= {"initial": policy.begins_with(len(agreed.space.names))}
+        file.remember(policy=kept)
+    return replace(policy, initial=kept["initial"])
 
 
 def _agreement(file: SiteFile, network: Rest, expected: Study | None) -> tuple[Study, str]:

@@ -131,6 +131,14 @@ def test_a_file_of_then_opens_while_the_coordinator_is_down_and_opens_again(tmp_
         assert SiteFile(file).about["agreement"]["pace"] == "rounds"
 
 
+def test_a_file_of_then_keeps_its_five_initial_experiments_per_parameter(tmp_path):
+    file = thaw(tmp_path, "lab-a.db")
+    execute(file, "UPDATE about SET value = 'null' WHERE key = 'initial'")
+    assert cboc.join(storage=file, patience=0.1).initial == 20
+    execute(file := thaw(tmp_path, "lab-c.db"), "DELETE FROM about WHERE key IN ('initial', 'agreement', 'site')")
+    assert SiteFile(file).about["policy"]["initial"] is None  # it has not joined yet
+
+
 def test_a_coordinator_of_another_study_is_refused(tmp_path):
     """An agreement of then has no pace and no deadline, but all the rest of it counts."""
     file = thaw(tmp_path, "lab-a.db")

@@ -57,6 +57,19 @@ def test_results_from_before_are_kept_with_the_settings(invited, join, tmp_path)
         join(data=Dataset.empty(2))
 
 
+def test_the_file_keeps_how_many_experiments_it_begins_with(invited, join, monkeypatch):
+    """Another default of a later version cannot change what has begun."""
+    assert join(*invited, direction="maximise").initial == 4  # two per parameter
+    monkeypatch.setattr("cboc.site.policy.INITIAL", 7)
+    assert join().initial == join(policy=Policy(stop_below=0.1)).initial == 4
+    assert join(policy=Policy(initial=3)).initial == 3
+    site = join()
+    site.ask()
+    with pytest.raises(CbocError, match="began with initial = 3, which cannot change to 5"):
+        join(policy=Policy(initial=5))
+    assert join(policy=Policy()).initial == 3
+
+
 def test_a_mistake_in_the_data_costs_no_invitation(invited, join, tmp_path):
     (tmp_path / "before.csv").write_text("pH,T,yield\n3.5,400,0.25\n")
     with pytest.raises(CbocError, match="line 2, column T"):

@@ -81,7 +81,7 @@ def test_its_space_is_the_studys_first_and_its_own_after():
     assert y.space is y.study.space
     assert x.ask().design(x.space).keys() == {"a", "b", "stirrer", "speed", "dose"}
     assert x.initial == 5
-    assert Site(x.study, "x", x.network, direction="minimise", own=OWN).initial == 25  # five for each of its parameters
+    assert Site(x.study, "x", x.network, direction="minimise", own=OWN).initial == 10  # two for each of its parameters
 
 
 @pytest.mark.parametrize("rule", ["uniform", "leader", "identity"])

@@ -56,8 +56,8 @@ def test_whole_numbers_of_any_kind_are_plain_ones_afterwards():
     assert policy == Policy(initial=4, seed=3) and type(policy.initial) is type(policy.seed) is int
 
 
-@pytest.mark.parametrize(("given", "initial"), [(None, 10), (0, 0), (7, 7)])
-def test_without_a_number_there_are_five_initial_designs_per_parameter(given, initial):
+@pytest.mark.parametrize(("given", "initial"), [(None, 4), (0, 0), (7, 7)])
+def test_without_a_number_there_are_two_initial_designs_per_parameter(given, initial):
     study = Study({"a": (0.0, 1.0), "b": ["x", "y", "z"]}, ["x"], 3)
     earlier = Dataset(study.space.sample(3, np.random.default_rng(0)), [1.0, 2.0, 3.0], direction="maximise")
     for data, known in ((None, 0), (earlier, 3)):

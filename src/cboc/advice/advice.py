@@ -14,6 +14,7 @@ import numpy as np
 from cboc.advice.counterfactual import Solo, play
 from cboc.arrays import one_thread
 from cboc.site.site import Site
+from cboc.site.trial import Decision
 from cboc.strategy.bayesian import Bayesian
 from cboc.strategy.verdict import Note, Stance
 from cboc.surrogate.gp import GP
@@ -108,7 +109,7 @@ def _counts(site: Site) -> tuple[Count, Count]:
     for trial in site.trials:
         if trial.y is None:
             continue
-        if trial.turn is not None:
+        if trial.decision is not Decision.INITIAL:
             before = counts[trial.is_shared]
             counts[trial.is_shared] = Count(before.trials + 1, before.better + int(sign * trial.y > best))
         best = max(best, sign * trial.y)

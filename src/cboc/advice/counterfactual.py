@@ -19,10 +19,8 @@ from cboc.data.dataset import Direction
 from cboc.exchange.ledger import Ledger
 from cboc.exchange.study import Study
 from cboc.site.site import Site
-from cboc.site.trial import Status
+from cboc.site.trial import TOLD, Decision, Status
 from cboc.surrogate.gp import GP
-
-TOLD = (Status.COMPLETE, Status.FAILED)
 
 
 @dataclass(frozen=True)
@@ -66,7 +64,7 @@ def _compared(gain: float) -> str:
 
 def play(site: Site, gp: GP) -> Solo | None:
     """Play a site's search alone on its surrogate; None if no round has had a result."""
-    told = [trial for trial in site.trials if trial.turn is not None and trial.status in TOLD]
+    told = [trial for trial in site.trials if trial.decision is not Decision.INITIAL and trial.status in TOLD]
     if not told:
         return None
     sign = site.direction.sign
@@ -84,7 +82,8 @@ def play(site: Site, gp: GP) -> Solo | None:
 
 def _begin(site: Site, rounds: int) -> Site:
     """The site before its first round, in a study with no other site."""
-    initial = [trial for trial in site.trials if trial.turn is None]
+    own = [trial for trial in site.trials if trial.decision is Decision.INITIAL]
+    initial = [replace(trial, number=number) for number, trial in enumerate(own)]
     study = Study(site.space, (site.name,), rounds, rule="identity", objectives=site.study.objectives)
     return Site(
         study,

@@ -9,7 +9,7 @@ from cboc.cli.show import Row
 from cboc.errors import CbocError
 from cboc.runs.history import History
 from cboc.runs.run import ALONE, TOGETHER, Run
-from cboc.site.trial import Status, Trial
+from cboc.site.trial import TOLD, Trial
 
 
 def trial_rows(run: Run) -> list[Row]:
@@ -53,7 +53,7 @@ def _outcomes(run: Run, site: str, how: str, seed: int, history: History) -> Ite
 
 
 def _has_run(trial: Trial) -> bool:
-    return trial.status in (Status.COMPLETE, Status.FAILED)
+    return trial.status in TOLD
 
 
 def _not_empty(rows: list[Row], run: Run) -> list[Row]:

@@ -53,7 +53,7 @@ def join(
     outcome: Annotated[str, typer.Option(help="The outcome's column in that file.")] = "y",
     initial: Annotated[
         int | None,
-        typer.Option(min=0, help="How many space-filling experiments to begin with.", show_default="5 per parameter"),
+        typer.Option(min=0, help="How many space-filling experiments to begin with.", show_default="2 per parameter"),
     ] = None,
     certificate: Annotated[
         Path | None, typer.Option(metavar="PEM", help="The coordinator's certificate, if it made its own.")

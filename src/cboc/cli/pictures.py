@@ -12,7 +12,7 @@ import numpy as np
 from cboc import plots
 from cboc.errors import CbocError
 from cboc.runs.run import ALONE, TOGETHER, Run
-from cboc.site.trial import Status, Trial
+from cboc.site.trial import TOLD, Trial
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -63,7 +63,7 @@ def lack(run: Run, kind: Kind) -> str:
 
 
 def _is_of_a_round(trial: Trial) -> bool:
-    return trial.turn is not None and trial.status in (Status.COMPLETE, Status.FAILED)
+    return trial.turn is not None and trial.status in TOLD
 
 
 def save(figure: Figure, path: Path) -> Path:

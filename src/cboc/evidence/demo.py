@@ -73,7 +73,7 @@ def race(job: Race, report: Report) -> Array:  # (K, T + 1)
 
 def experiments(seeds: int) -> int:
     """The number of experiments in the demonstration."""
-    return 2 * seeds * SITES * (5 * DIMENSION + ROUNDS)
+    return 2 * seeds * SITES * (Policy().begins_with(DIMENSION) + ROUNDS)
 
 
 def race_all(seeds: int, on_trial: Callable[[], None] = lambda: None) -> tuple[Array, Array]:  # each (seeds, K, T + 1)

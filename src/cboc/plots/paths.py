@@ -12,7 +12,7 @@ from cboc.plots import style, terrain
 from cboc.plots.style import ALONE, INK, TOGETHER
 from cboc.problems.problem import Problem
 from cboc.runs.history import History
-from cboc.site.trial import Status, Trial
+from cboc.site.trial import TOLD, Status, Trial
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -35,7 +35,7 @@ def paths(together: History, alone: History | None = None, problems: Mapping[str
 def ran(history: History, site: str | None = None) -> list[Trial]:
     """The trials that were run in a turn, by one site or by all."""
     trials = history.trials if site is None else history.of(site)
-    return [t for t in trials if t.turn is not None and t.status in (Status.COMPLETE, Status.FAILED)]
+    return [t for t in trials if t.turn is not None and t.status in TOLD]
 
 
 def turn_of(trial: Trial) -> int:

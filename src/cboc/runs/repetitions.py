@@ -53,7 +53,7 @@ def repetitions(file: StudyFile, run: Run, *, seeds: int, with_alone: bool) -> l
 
 def experiments(file: StudyFile) -> int:
     """The number of experiments in one repetition, unless a site stops early."""
-    initial = 5 * len(file.study.space.names) if file.initial is None else file.initial
+    initial = file.policy.begins_with(len(file.study.space.names))
     earlier = {site: len(data) for site, data in file.data.items()}
     return sum(max(0, initial - earlier.get(site, 0)) + file.study.budget(site) for site in file.study.sites)
 

@@ -174,7 +174,7 @@ def record_of(file: StudyFile) -> dict[str, Any]:
         "data": {site: data.to_dict() for site, data in file.data.items()},
         "gate": file.gate.ratio,
         "guide": file.guide.weight,
-        "initial": file.initial,
+        "initial": file.policy.begins_with(len(file.study.space.names)),
         "stop_below": file.stop_below,
         "surrogate": file.surrogate,
         "utility": file.utility,

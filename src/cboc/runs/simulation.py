@@ -95,7 +95,7 @@ def _header(
     return {
         "study": study.agreement(),
         "directions": dict(directions),
-        "policy": policy.to_dict(),
+        "policy": policy.to_dict() | {"initial": policy.begins_with(len(study.space.names))},
         "data": identify({name: data[name].to_dict() for name in sorted(data)}),
     }
 

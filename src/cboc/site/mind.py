@@ -23,6 +23,7 @@ from cboc.strategy.verdict import Note, Stance, Verdict, as_note, as_verdict
 
 LARGEST = 700.0  # its exponential is still finite
 MANY = 256  # designs among which another one is looked for, if the best is on the plate already
+APART = 0.02  # the least distance, per coordinate, of a borrowed design from what the site has run
 
 
 @dataclass(frozen=True)
@@ -38,7 +39,7 @@ class Mind:
 
     def __init__(self, study: Study, name: str, space: Space, policy: Policy, log: Logbook) -> None:
         self.study, self.name, self.space, self.policy, self.log = study, name, space, policy, log
-        self.heard: tuple[Point, ...] = ()  # news for the next turn: the others' best designs
+        self.heard: tuple[Point, ...] = ()  # news for the next trial: the others' best designs
         self._held: dict[int, Held] = {}  # by trial
 
     def situation(self, number: int | None = None) -> Situation:
@@ -95,13 +96,33 @@ class Mind:
     # ------------------------------------------------------------------------------------------- from thought to trial
 
     def initial_trial(self, count: int, well: int = 0, copies: int = 1) -> Trial:
-        """The next one of so many space-filling designs, or of more if a plate wants them; or a replicate."""
+        """The next one of so many space-filling designs, or of more if a plate wants them; or a replicate.
+
+        Whoever joins when others have found something begins with that: with one best design per parameter at most.
+        """
         number = len(self.log.trials)
         if well % copies:
             return replace(self.log.trials[-1], number=number, began=None)
         sample = self.space.sample(max(count, number + 1), self.rng(0))
-        x = self.space.project(quantise(sample[number]))
-        return Trial(self.name, number, Status.PENDING, _point(x), decision=Decision.INITIAL)
+        x, decision = sample[number], Decision.INITIAL
+        if (borrowed := self._borrowed()) is not None:
+            x, decision = np.append(borrowed, x[len(borrowed) :]), Decision.BORROWED
+        return Trial(self.name, number, Status.PENDING, _point(self.space.project(quantise(x))), decision=decision)
+
+    @property
+    def is_newcomer(self) -> bool:
+        """Whether the site has run nothing yet but what it has borrowed."""
+        return all(trial.decision is Decision.BORROWED for trial in self.log.trials)
+
+    def _borrowed(self) -> Array | None:  # (S,)
+        """The best design of another site that lies nearest to all of theirs, of those that are new to this site."""
+        theirs = np.array(self.heard).reshape(-1, self.study.space.dimension)
+        borrowed = {trial.proposed for trial in self.log.trials}
+        if not len(theirs) or not self.is_newcomer or len(borrowed) >= len(self.study.space.names):
+            return None
+        run = np.array([*self.log.dataset.X, *(trial.x for trial in self.log.trials)]).reshape(-1, self.space.dimension)
+        new = theirs[(_distances(theirs, run[:, : theirs.shape[1]]) >= APART).all(axis=1)]
+        return None if not len(new) else new[_distances(new, theirs).sum(axis=1).argmin()]
 
     def next_trial(self, wells: int, copies: int) -> Trial:
         """The trial of x_k(t) = argmax U_k, with the opinion's note on it; or a replicate of the one before."""
@@ -178,6 +199,11 @@ def _memory(turn: Turn, now: int) -> tuple[float, ...] | None:
     """What the strategy wanted to remember: its verdict's memory if the turn is over, else its note's."""
     late = None if turn.answer is None or turn.number == now else turn.answer.verdict.memory
     return turn.note.memory if late is None else late
+
+
+def _distances(A: Array, B: Array) -> Array:  # (n, m)
+    """The distances per coordinate of designs A (n, D) from designs B (m, D)."""
+    return np.sqrt(((A[:, None] - B[None]) ** 2).mean(axis=2))
 
 
 def _point(x: Array) -> Point:

@@ -14,7 +14,7 @@ from cboc.exchange.identity import identify
 from cboc.strategy.collaborative import collaborative
 from cboc.strategy.opinion import Strategy, as_strategy
 
-INITIAL = 5  # space-filling designs per parameter, as in the paper
+INITIAL = 2  # space-filling designs per parameter, by measurement (docs/decisions/initial-designs.md); the paper has 5
 MOST_INITIAL = 100_000
 
 
@@ -22,7 +22,7 @@ MOST_INITIAL = 100_000
 class Policy:
     """How a site behaves, whatever the study.
 
-    With fewer than `initial` results the site starts with its own space-filling designs (default: 5 per parameter).
+    With fewer than `initial` results the site starts with its own space-filling designs (default: 2 per parameter).
     `stop_below` ends the site's part when its largest utility falls below it (the theory's kappa; 0: never).
     `most_cost` ends it when the costs that were told add up to that. With `goes_on_alone` it runs its own proposals
     while nobody answers, instead of raising `Unreachable`.
@@ -47,6 +47,10 @@ class Policy:
         if not isinstance(self.goes_on_alone, bool | np.bool_):
             raise CbocError(f"goes_on_alone is True or False; this is {self.goes_on_alone!r}.")
         object.__setattr__(self, "goes_on_alone", bool(self.goes_on_alone))
+
+    def begins_with(self, parameters: int) -> int:
+        """How many results a site wants before its first turn."""
+        return INITIAL * parameters if self.initial is None else self.initial
 
     def to_dict(self) -> dict[str, Any]:
         """The policy as plain data, with the strategy as an identifying text."""

@@ -26,7 +26,7 @@ from cboc.exchange.study import Study, check_names
 from cboc.site.logbook import Logbook
 from cboc.site.mind import LARGEST, Mind
 from cboc.site.plate import check_room
-from cboc.site.policy import INITIAL, Policy, whole
+from cboc.site.policy import Policy, whole
 from cboc.site.trial import UNANSWERED, Decision, Status, Trial, Turn
 from cboc.space.space import Space
 
@@ -73,8 +73,7 @@ class Site:
         self.data = Dataset.empty(self.space.dimension, direction=self.direction) if data is None else data
         _check_data(self)
         first_turn = whole("first_turn", first_turn, least=0)
-        wanted = INITIAL * len(self.space.names) if self.policy.initial is None else self.policy.initial
-        self.initial = max(0, wanted - len(self.data))
+        self.initial = max(0, self.policy.begins_with(len(self.space.names)) - len(self.data))
         self.log = Logbook(name, self.space, study.objectives, self.data, trials, save, first_turn, claim, clock)
         self.mind = Mind(study, name, self.space, self.policy, self.log)
 
@@ -201,6 +200,8 @@ class Site:
                 done = f"{self.turns} of {self.study.budget(self.name)} turns{spent}"
                 raise Finished(f"site '{self.name}' has finished: {done}.")
             if len(self.trials) < self.initial:
+                if self.mind.is_newcomer:
+                    self._listen()
                 return [self.log.keep(self.mind.initial_trial(self.initial, well, copies)) for well in range(wells)]
             self._listen()
             begun = [self._think(min(wells, rest), copies)]

@@ -49,6 +49,7 @@ class Decision(StrEnum):
     """How the design to run was chosen."""
 
     INITIAL = "initial"  # space-filling, before the first turn
+    BORROWED = "borrowed"  # another site's best design, before the first turn
     FOLLOWED = "followed"  # the mix
     DECLINED = "declined"  # the site's own proposal: the mix was not good enough
     CONTRADICTED = "contradicted"  # its own proposal: its outcomes contradict the others, or say nothing yet
@@ -130,7 +131,7 @@ class Trial:
             raise ValueError("times and costs are numbers")
         if self.turn is None and self.status in (Status.PROPOSED, Status.SUBMITTED, Status.STOPPED):
             raise ValueError("an initial trial is not handed in")
-        if self.executed is None and self.status in (Status.COMPLETE, Status.FAILED):
+        if self.executed is None and self.status in TOLD:
             raise ValueError("a trial that is over says what was run")
         if (self.status is Status.COMPLETE) != bool(self.outcomes):
             raise ValueError("a trial has outcomes if it is complete, and only then")
@@ -170,7 +171,9 @@ class Trial:
 
     @property
     def is_shared(self) -> bool:
-        """Whether the others influenced the design: a mix that was followed, or a proposal drawn to them."""
+        """Whether the others influenced the design: theirs, a mix that was followed, or a proposal drawn to them."""
+        if self.decision is Decision.BORROWED:
+            return True
         answer = self.answer
         is_mixed = self.decision is Decision.FOLLOWED and answer is not None and answer.mix != self.proposed
         return is_mixed or self.is_drawn
@@ -188,6 +191,8 @@ class Trial:
         """One sentence: where this design comes from."""
         if self.status is Status.STOPPED:
             return "Stopped: no design promises more than your threshold."
+        if self.decision is Decision.BORROWED:
+            return "Initial design: the best of another site, of those known when you began."
         if self.turn is None:
             return "Initial design: spread over the space, without the others."
         if self.decision is None:

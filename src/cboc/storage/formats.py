@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 DECISIONS = {"solo": "unreachable", "alone": "contradicted"}
+INITIAL = 5  # experiments per parameter that a site began with, unless it said otherwise
 LEFT_OUT: tuple[Any, ...] = (None, "", [], {})
 
 
@@ -60,8 +61,15 @@ def _stance(old: Mapping[str, Any]) -> str | None:
 def settings_from_1(about: Mapping[str, Any]) -> dict[str, Any]:
     """Convert what a site's file says about the site."""
     news = {name: value for name, value in about.items() if name not in ("initial", "seed")}
-    news["policy"] = {"initial": about.get("initial"), "seed": about.get("seed", 0), "goes_on_alone": True}
+    news["policy"] = {"initial": _initial(about), "seed": about.get("seed", 0), "goes_on_alone": True}
     if "data" in about:
         sem = [None if error != error else error for error in about["data"]["sem"]]  # NaN is not JSON
         news["data"] = {**about["data"], "sem": sem}
     return news
+
+
+def _initial(about: Mapping[str, Any]) -> int | None:
+    """How many experiments a site begins with; None if that is not settled, before it has joined."""
+    if about.get("initial") is not None or "agreement" not in about:
+        return about.get("initial")
+    return INITIAL * len(about["agreement"]["space"]["parameters"])
