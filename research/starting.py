@@ -18,7 +18,7 @@ import os
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -76,7 +76,23 @@ class OwnMind(Mind):
     is_newcomer = False
 
 
-MINDS = {"shared": SharedMind, "late, own": OwnMind}
+class EagerMind(Mind):
+    """A mind that runs the best design of the others so far in place of every second space-filling one."""
+
+    def initial_trial(self, count: int, well: int = 0, copies: int = 1) -> Trial:
+        trial, others = super().initial_trial(count, well, copies), [site.log for site in self.company]
+        bests = [log.dataset.best.x for log in others if log is not self.log and len(log.dataset)]
+        if trial.number % 2 == 0 or not bests:
+            return trial
+        run = {earlier.proposed for earlier in self.log.trials}
+        new = [x for x in bests if tuple(x.tolist()) not in run]
+        middle = min(new, key=lambda x: sum(np.linalg.norm(x - best) for best in bests), default=None)
+        return trial if middle is None else replace(trial, proposed=tuple(middle.tolist()))
+
+    company: Sequence[Site] = ()  # all sites
+
+
+MINDS = {"shared": SharedMind, "late, own": OwnMind, "eager": EagerMind}
 FIELDS = ("scenario", "initial", "how", "seed")
 
 
@@ -84,7 +100,7 @@ FIELDS = ("scenario", "initial", "how", "seed")
 class Job:
     scenario: str
     initial: str  # one of FEWEST
-    how: str  # alone; together; shared: together, with one sequence; late; late, own
+    how: str  # alone; together, or one of MINDS; late
     seed: int
 
 
@@ -104,6 +120,8 @@ def work(job: Job) -> Row:
     ]
     for site in sites:
         site.mind = MINDS.get(job.how, Mind)(study, site.name, space, policy, site.log)
+        if isinstance(site.mind, EagerMind):
+            site.mind.company = sites
     experiments = dict(_of(names, problems))
 
     def run(site: Site, trial: Trial) -> None:
@@ -142,7 +160,7 @@ def _rounded(values: Array) -> list[float]:
 def jobs(is_tuning: bool, chosen: tuple[str, ...]) -> list[Job]:
     if is_tuning:
         ways = [(few, how) for few in FEWEST for how in ("alone", "together")]
-        ways += [("D", "shared"), ("2", "shared"), ("2 D", "late"), ("2 D", "late, own")]
+        ways += [("D", "shared"), ("2", "shared"), ("2 D", "eager"), ("2 D", "late"), ("2 D", "late, own")]
         return [Job(name, *way, seed) for seed in TUNING_SEEDS for name in TUNED for way in ways]
     ways = [(few, how) for few in ("5 D", *chosen) for how in ("alone", "together")]
     ways += [(few, how) for few in chosen for how in ("late", "late, own")]
