@@ -1,17 +1,19 @@
-"""Ways to fill a plate that were tried beside believers: exploring, and taking turns."""
+"""Ways to fill a plate that were tried beside believers: exploring, taking turns, sampling from the n-th well on."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from cboc.arrays import Array
 from cboc.strategy.bayesian import Bayesian
-from cboc.strategy.opinion import ByUtility, Generator, Opinion
+from cboc.strategy.opinion import ByUtility, Generator, Opinion, by_utility
 from cboc.strategy.situation import Situation
 from cboc.surrogate.gp import GP
 from cboc.utility.gp_based import Surrogated
+from cboc.utility.thompson import Thompson
 
 BETA = 4.0  # of the confidence bounds
 STEEP = 20.0  # how sharply designs outside the region are punished, in units of log σ per standardised outcome
@@ -71,3 +73,15 @@ class Alternating(Exploring):
         if len(situation.pending) % 2 == 0:
             return Bayesian.__call__(self, situation, rng)
         return self._explore(situation, rng)
+
+
+@dataclass(frozen=True)
+class Crowded(Bayesian):
+    """Believers for the first wells; the others by Thompson sampling."""
+
+    after: int = 8
+
+    def opinions(self, gps: Sequence[GP], situations: Sequence[Situation], rngs: Sequence[Generator]) -> list[Opinion]:
+        is_crowded = len(situations[0].pending) >= self.after
+        utilities = [(Thompson.on if is_crowded else self.utility)(gp, rng) for gp, rng in zip(gps, rngs, strict=True)]
+        return [*by_utility(utilities, situations, rngs, [tuple(gp.theta.tolist()) for gp in gps])]

@@ -30,17 +30,20 @@ from cboc.runs.metrics import paired
 from cboc.strategy.bayesian import Bayesian
 from cboc.strategy.opinion import Strategy
 from cboc.utility.thompson import Thompson
-from fillings import Alternating, Exploring
+from fillings import Alternating, Crowded, Exploring
 
 PROBLEMS = ("levy-2", "branin", "shekel-10", "levy-4", "ackley-5", "hartmann-6")
 REPORTED, TUNING = range(20), range(1000, 1006)
 RESULTS = Path(__file__).parent / "results"
 WELLS = 8
 FILLINGS: dict[str, Callable[[], Strategy]] = {
-    "believers": Bayesian,
+    "believers": lambda: Crowded(after=10**9),
     "exploring": Exploring,
     "alternating": Alternating,
     "Thompson": lambda: Bayesian(utility=Thompson.on),
+    "Thompson from 9th": lambda: Crowded(after=8),
+    "Thompson from 17th": lambda: Crowded(after=16),
+    "Thompson from 25th": Bayesian,  # the default
 }
 Task = tuple[str, str, int, int]  # optimiser, problem, wells, seed
 

@@ -6,6 +6,9 @@ import difflib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import UnionType
+from typing import Any
+
+from cboc.arrays import is_number
 
 
 class CbocError(Exception):
@@ -23,6 +26,14 @@ def check_kind(what: str, value: object, kind: type | tuple[type, ...] | UnionTy
     """Raise one sentence if a value that somebody gave is of another kind; called where it enters."""
     if not isinstance(value, kind):
         raise CbocError(f"{what} is {expected}; this is {value!r}.")
+
+
+def whole(name: str, value: Any, least: int = 1, most: int | None = None) -> int:
+    """A whole number that somebody gave; raises one sentence if it is not one, too small or too large."""
+    if not is_number(value) or not float(value).is_integer() or value < least or (most is not None and value > most):
+        until = "" if most is None else f" to {most:,}"
+        raise CbocError(f"{name} is a whole number from {least}{until}; this is {value!r}.")
+    return int(value)
 
 
 def installing(extra: str) -> str:

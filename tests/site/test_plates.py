@@ -5,8 +5,10 @@ import json
 import numpy as np
 import pytest
 
-from cboc import CbocError, Choice, Finished, Int, Ledger, Policy, Site, Study, Waiting
+from cboc import CbocError, Choice, Finished, Gate, Int, Ledger, Policy, Site, Space, Study, Waiting
 from cboc.site.trial import Decision, Status, Trial
+from cboc.strategy.bayesian import Bayesian
+from cboc.strategy.gate import Gated
 
 SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
 FREE = Study(SPACE, ("x", "y"), 12, pace="free")
@@ -226,3 +228,88 @@ def test_what_it_cost_may_be_corrected_and_survives_a_restart():
         x.tell(told, 0.5, cost=3.0)
     x.tell(told, 0.5, cost=3.0, is_correction=True)
     assert restarted(x).cost == 3.0
+
+
+# ------------------------------------------------------------------------------------- parameters that all wells share
+
+BLOCK = {"T": (20.0, 90.0), "a": (0.0, 1.0), "solvent": ["water", "ethanol", "DMSO"]}
+
+
+def values(trials, space, name):
+    return {trial.design(space)[name] for trial in trials}
+
+
+@pytest.mark.parametrize("same", [("T",), ("solvent",), ("T", "solvent")])
+@pytest.mark.parametrize("constraints", [(), ("T + 40*a <= 100",)])
+def test_wells_share_what_they_have_to_and_differ_in_the_rest(same, constraints):
+    study = Study(Space(BLOCK, constraints), ("x", "y"), 60)
+    sites = pair(study)
+    for site in sites * 3:
+        plate = site.ask(6, same=same)
+        for name in same:
+            assert len(values(plate, study.space, name)) == 1
+        assert len(set(designs(plate))) == 6
+        assert all(study.space.contains(trial.x, 1e-6) for trial in plate)
+        for trial in plate:
+            site.tell(trial, bowl(trial))
+    for trial in sites[0].trials:
+        assert trial.turn is None or trial.turn.same == same
+
+
+def test_a_followed_mix_moves_the_other_parameters_alone():
+    """Two sites that always follow, with one best design elsewhere: T stays where the plate was proposed."""
+    study = Study(BLOCK, ("x", "y"), 60)
+    x, y = begun(study, strategy=Gated(Bayesian(), Gate(0.0)))
+    y.ask(4)
+    plate = x.ask(4, same=["T"])
+    assert {trial.decision for trial in plate} == {Decision.FOLLOWED}
+    assert {trial.x[0] for trial in plate} == {plate[0].proposed[0]}
+    assert any(trial.x[1] != trial.proposed[1] for trial in plate)
+
+
+def test_a_kill_within_a_plate_does_not_forget_what_is_the_same():
+    study = Study(BLOCK, ("x", "y"), 60)
+    x, _ = begun(study)
+    seen = []
+
+    def save(trial):
+        seen.append(trial)
+        if len(seen) == 3:
+            raise Killed
+        return trial
+
+    dying = restarted(x, save=save)
+    with pytest.raises(Killed):
+        dying.ask(5, same=["T"])
+    again = restarted(x, trials=[*x.trials, *seen[:2]])
+    whole = again.ask(9)  # what has begun is finished first, as it was asked for
+    assert len(whole) == 5 and len(values(whole, study.space, "T")) == 1
+
+
+@pytest.mark.parametrize(
+    ("space", "same", "complaint"),
+    [
+        (BLOCK, ("temp",), "site 'x': unknown parameter 'temp'"),
+        (BLOCK, "T", "a list of names"),
+        (BLOCK, ("T", "a"), "with the same T and a in all wells there is at most 3 designs; 4 different ones do not"),
+        (BLOCK, ("T", "a", "solvent"), "there is at most 1 design; 4 different ones do not exist"),
+        (
+            Space({"a": (0.0, 1.0), "b": (0.0, 1.0)}, ["a + b == 1"]),
+            ("a",),
+            "with the same a in all wells there is one design only, by the constraints a + b == 1",
+        ),
+    ],
+)
+def test_a_plate_that_nothing_fulfils_gets_one_sentence_and_nothing_begins(space, same, complaint):
+    x, _ = pair(Study(space, ("x", "y"), 12))
+    with pytest.raises(CbocError) as refusal:
+        x.ask(4, same=same)
+    assert complaint in str(refusal.value) and "\n" not in str(refusal.value)
+    assert x.trials == []
+
+
+def test_one_well_agrees_with_itself():
+    study = Study(BLOCK, ("x", "y"), 12)
+    x, _ = begun(study)
+    assert x.ask(1, same=["T"])[0].turn.same == ()
+    assert len(set(designs(x.ask(4, replicates=4, same=["T", "a", "solvent"])))) == 1

@@ -8,22 +8,21 @@ from collections.abc import Sequence
 from cboc.cli.show import Format, Row, many, write
 from cboc.errors import CbocError
 from cboc.site import worksheet
-from cboc.site.plate import LAYOUTS, well_names
 from cboc.site.site import Site
 from cboc.site.trial import Trial
 
 
 def check_layout(layout: int | None, count: int | None) -> None:
     """Raise one sentence if there is no such plate, or if it is too small."""
-    if layout is not None and layout not in LAYOUTS:
-        raise CbocError(f"a plate has {', '.join(map(str, LAYOUTS))} wells; got --layout {layout}.")
+    if layout is not None and layout not in worksheet.LAYOUTS:
+        raise CbocError(f"a plate has {', '.join(map(str, worksheet.LAYOUTS))} wells; got --layout {layout}.")
     if layout is not None and count is not None and count > layout:
         raise CbocError(f"{count} experiments do not fit on a plate of {layout}; ask for fewer, or for a larger plate.")
 
 
 def sheet(site: Site, trials: Sequence[Trial], format: Format, layout: int | None) -> str:
     """The experiments in one of three forms."""
-    wells = None if layout is None else well_names(trials, layout)
+    wells = None if layout is None else worksheet.well_names(trials, layout)
     if format == Format.CSV:
         return worksheet.write(trials, site.space, wells)
     if format == Format.JSON:

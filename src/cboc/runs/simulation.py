@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from cboc.data.dataset import Dataset, Direction
-from cboc.errors import CbocError, check_kind
+from cboc.errors import CbocError, check_kind, whole
 from cboc.exchange.identity import identify
 from cboc.exchange.ledger import Ledger
 from cboc.exchange.network import Waiting
@@ -20,7 +20,7 @@ from cboc.experiment.experiment import Experiment, ExperimentFailed
 from cboc.runs.calendar import Calendar
 from cboc.runs.history import History, in_order
 from cboc.site.batch import think
-from cboc.site.policy import Policy, whole
+from cboc.site.policy import Policy
 from cboc.site.site import Finished, Site
 from cboc.site.trial import Status, Trial
 from cboc.storage.journal import Journal

@@ -7,6 +7,6 @@ batch.py      sites of one process think together
 trial.py      one experiment, from proposal to result
 logbook.py    all trials of a site, and the data they leave
 worksheet.py  trials as a sheet to fill in, and back
-plate.py      whether the wells of a plate can differ, and their names
+plate.py      how many experiments at once, and in what they agree
 polling.py    how often to ask while waiting for others
 """

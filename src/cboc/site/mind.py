@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import exp
 from typing import cast
@@ -13,14 +14,18 @@ from cboc.arrays import Array, one_thread
 from cboc.consensus.matrix import quantise
 from cboc.exchange.messages import Mix, Point
 from cboc.exchange.study import Study
+from cboc.search.within import maximise_within
 from cboc.site.logbook import Logbook
+from cboc.site.plate import Plate
 from cboc.site.policy import Policy
 from cboc.site.trial import Answer, Decision, Status, Trial, Turn
+from cboc.space.slice import Slice
 from cboc.space.space import Space
 from cboc.strategy.opinion import Heard, Opinion, as_design, as_opinion
 from cboc.strategy.situation import Situation
 from cboc.strategy.verdict import Note, Stance, Verdict, as_note, as_verdict
 
+ONE = Plate()
 LARGEST = 700.0  # its exponential is still finite
 MANY = 256  # designs among which another one is looked for, if the best is on the plate already
 APART = 0.02  # the least distance, per coordinate, of a borrowed design from what the site has run
@@ -95,19 +100,23 @@ class Mind:
 
     # ------------------------------------------------------------------------------------------- from thought to trial
 
-    def initial_trial(self, count: int, well: int = 0, copies: int = 1) -> Trial:
+    def initial_trial(self, count: int, plate: Plate = ONE, well: int = 0) -> Trial:
         """The next one of so many space-filling designs, or of more if a plate wants them; or a replicate.
 
         Whoever joins when others have found something begins with that: with one best design per parameter at most.
         """
         number = len(self.log.trials)
-        if well % copies:
+        if well % plate.copies:
             return replace(self.log.trials[-1], number=number, began=None)
-        sample = self.space.sample(max(count, number + 1), self.rng(0))
-        x, decision = sample[number], Decision.INITIAL
+        first = self.log.trials[number - well] if well else None
+        taken = {trial.proposed for trial in self.log.trials}
+        sample = np.roll(self.space.sample(max(count, number + 1), self.rng(0)), -number, axis=0)
         if (borrowed := self._borrowed()) is not None:
-            x, decision = np.append(borrowed, x[len(borrowed) :]), Decision.BORROWED
-        return Trial(self.name, number, Status.PENDING, _point(self.space.project(quantise(x))), decision=decision)
+            sample[:, : len(borrowed)] = borrowed
+        designs = (_point(self._on(plate, first, quantise(x))) for x in [*sample, sample[0]])
+        design = next(design for place, design in enumerate(designs) if design not in taken or place == len(sample))
+        decision = Decision.INITIAL if borrowed is None else Decision.BORROWED
+        return Trial(self.name, number, Status.PENDING, design, decision=decision)
 
     @property
     def is_newcomer(self) -> bool:
@@ -124,35 +133,49 @@ class Mind:
         new = theirs[(_distances(theirs, run[:, : theirs.shape[1]]) >= APART).all(axis=1)]
         return None if not len(new) else new[_distances(new, theirs).sum(axis=1).argmin()]
 
-    def next_trial(self, wells: int, copies: int) -> Trial:
+    def next_trial(self, plate: Plate = ONE) -> Trial:
         """The trial of x_k(t) = argmax U_k, with the opinion's note on it; or a replicate of the one before."""
         number, turn = len(self.log.trials), self.log.turn_of(len(self.log.trials))
         first, last = self.log.first_of(turn), self.log.trials[-1] if self.log.trials else None
         well = 0 if first is None else number - first.number
-        if well % copies and last is not None and last.turn is not None:
+        if well % plate.copies and last is not None and last.turn is not None:
             return replace(last, number=number, turn=replace(last.turn, well=well))
         opinion = self.opinion(number)
         with one_thread():
-            found = as_design(opinion.propose(), self.space, self.name)
+            found = as_design(self._proposal(opinion, plate, first, number), self.space, self.name)
             note = as_note(opinion.note(found))
         x = quantise(found)
-        x = x if self.space.is_box and self.space.is_continuous else quantise(self.space.project(x))
+        x = x if self.space.is_box and self.space.is_continuous else quantise(self._on(plate, first, x))
         if first is not None and _point(x) in (taken := {trial.proposed for trial in self.log.wells(turn)}):
-            x = self._another(taken, opinion, number)
+            x = self._another(taken, opinion, number, lambda x: self._on(plate, first, x))
             note = as_note(opinion.note(x))
         shared = (self._bests(), self.heard) if first is None else ((), ())
         status = Status.PROPOSED
         if first is None and not exp(min(note.log_worth + note.pull, LARGEST)) >= self.policy.stop_below:
             status = Status.STOPPED
-        place = Turn(turn, note, shared[0], None, well, wells, shared[1], copies)
+        place = Turn(turn, note, shared[0], None, well, plate.wells, shared[1], plate.copies, plate.same)
         return Trial(self.name, number, status, _point(x), place)
 
-    def _another(self, taken: set[Point], opinion: Opinion, number: int) -> Array:
+    def _proposal(self, opinion: Opinion, plate: Plate, first: Trial | None, number: int) -> Array:
+        """What the opinion proposes for a well; the first one decides for all in what they have to agree."""
+        if first is None or not plate.same:
+            return opinion.propose()
+        if opinion.utility is None:
+            return self._on(plate, first, opinion.propose())
+        return maximise_within(opinion.utility, Slice(self.space, first.proposed, plate.same), self.rng(number))
+
+    def _on(self, plate: Plate, first: Trial | None, x: Array) -> Array:
+        """The design nearest to x that the site can run on a plate with this first trial; None: x is the first."""
+        if first is None or not plate.same:
+            return self.space.project(x)
+        return Slice(self.space, first.proposed, plate.same).project(x)
+
+    def _another(self, taken: set[Point], opinion: Opinion, number: int, project: Callable[[Array], Array]) -> Array:
         """The best of many designs that are not on the plate yet; one of those that are if there is no other."""
         sample = self.space.sample(MANY, self.rng(number))
-        free = [x for x in map(quantise, map(self.space.project, sample)) if _point(x) not in taken]
+        free = [x for x in map(quantise, map(project, sample)) if _point(x) not in taken]
         if not free or opinion.utility is None:
-            return free[0] if free else quantise(self.space.project(sample[0]))
+            return free[0] if free else quantise(project(sample[0]))
         return free[int(np.argmax(opinion.utility(np.array(free))))]
 
     def _bests(self) -> tuple[Point, ...]:
@@ -173,7 +196,7 @@ class Mind:
             verdict = as_verdict(self.opinion(trial.number).judge(heard))
         if verdict.instead is not None:
             instead = as_design(verdict.instead, self.space, self.name)
-            verdict = replace(verdict, instead=_point(self.space.project(instead)))
+            verdict = replace(verdict, instead=_point(self._on(turn.plate, self.log.first_of(turn.number), instead)))
         others = mix.others if turn.well == 0 else ()
         answer = Answer(_point(x), mix.weights, mix.snapshot, verdict, mix.leader, others)
         decision = _decision(verdict, turn.note)
@@ -181,10 +204,10 @@ class Mind:
 
     def _completed(self, mixed: Point, trial: Trial) -> Array:
         """The mixed design, with the site's own parameters as proposed, projected onto what it can run."""
-        own = trial.proposed[self.study.space.dimension :]
+        own, turn = trial.proposed[self.study.space.dimension :], cast(Turn, trial.turn)
         if (*mixed, *own) == trial.proposed:
             return np.array(trial.proposed)
-        return self.space.project(np.array([*mixed, *own]))
+        return self._on(turn.plate, self.log.first_of(turn.number), np.array([*mixed, *own]))
 
 
 def _decision(verdict: Verdict, note: Note) -> Decision:

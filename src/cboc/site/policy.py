@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from cboc.arrays import is_number
-from cboc.errors import CbocError
+from cboc.errors import CbocError, whole
 from cboc.exchange.identity import identify
 from cboc.strategy.collaborative import collaborative
 from cboc.strategy.opinion import Strategy, as_strategy
@@ -62,11 +62,3 @@ class Policy:
             "goes_on_alone": self.goes_on_alone,
         }
         return settings if self.most_cost is None else settings | {"most_cost": self.most_cost}
-
-
-def whole(name: str, value: Any, least: int = 1, most: int | None = None) -> int:
-    """A whole number that somebody gave; raises one sentence if it is not one, too small or too large."""
-    if not is_number(value) or not float(value).is_integer() or value < least or (most is not None and value > most):
-        until = "" if most is None else f" to {most:,}"
-        raise CbocError(f"{name} is a whole number from {least}{until}; this is {value!r}.")
-    return int(value)

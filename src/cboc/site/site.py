@@ -10,7 +10,7 @@ process or the next.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from copy import copy
 from dataclasses import replace
@@ -19,14 +19,14 @@ from typing import Any, cast, overload
 
 from cboc.data.dataset import Best, Dataset, Direction
 from cboc.data.objective import Outcome
-from cboc.errors import CbocError, at, check_kind
+from cboc.errors import CbocError, at, check_kind, whole
 from cboc.exchange.messages import Proposal
 from cboc.exchange.network import Network, NotSubmitted, Unreachable, as_network
 from cboc.exchange.study import Study, check_names
 from cboc.site.logbook import Logbook
 from cboc.site.mind import LARGEST, Mind
-from cboc.site.plate import check_room
-from cboc.site.policy import Policy, whole
+from cboc.site.plate import Plate
+from cboc.site.policy import Policy
 from cboc.site.trial import UNANSWERED, Decision, Status, Trial, Turn
 from cboc.space.space import Space
 
@@ -153,25 +153,26 @@ class Site:
     def ask(self) -> Trial: ...
 
     @overload
-    def ask(self, count: int, *, replicates: int = 1) -> list[Trial]: ...
+    def ask(self, count: int, *, replicates: int = 1, same: Sequence[str] = ()) -> list[Trial]: ...
 
-    def ask(self, count: int | None = None, *, replicates: int = 1) -> Trial | list[Trial]:
+    def ask(self, count: int | None = None, *, replicates: int = 1, same: Sequence[str] = ()) -> Trial | list[Trial]:
         """The next experiment; the same one until it is told, failed or abandoned. With a count: a plate.
 
         A plate is that many new experiments, whatever else is open; fewer if the budget has fewer left. With
-        `replicates` each of its designs is there that many times. Raises `Waiting` while other sites have not proposed
-        yet, `Finished` when there is nothing left to do.
+        `replicates` each of its designs is there that many times. The parameters `same` have one value in all its
+        wells, such as the temperature of a block; the mix does not move them. Raises `Waiting` while other sites have
+        not proposed yet, `Finished` when there is nothing left to do.
         """
-        wells, copies = 1 if count is None else whole("count", count), whole("replicates", replicates)
-        check_room(self.space, wells, copies)
+        with at(f"site '{self.name}'"):
+            plate = Plate.asked(self.space, 1 if count is None else count, replicates, same)
         with self.log.claimed():
             if count is not None:
-                return self._plate(wells, copies)
-            return self.to_run[0] if self.to_run else self._plate(wells, copies)[0]
+                return self._plate(plate)
+            return self.to_run[0] if self.to_run else self._plate(plate)[0]
 
-    def _plate(self, wells: int, copies: int) -> list[Trial]:
+    def _plate(self, plate: Plate) -> list[Trial]:
         try:
-            trials = self._proposed(wells, copies)
+            trials = self._proposed(plate)
             return self._receive(trials) if trials[0].status in UNANSWERED else trials
         except Unreachable:
             if not self.log.unanswered or not self.policy.goes_on_alone:
@@ -187,9 +188,9 @@ class Site:
         with self.log.claimed():
             if self.open_trials and not self.log.unanswered:
                 return self.open_trials[0]
-            return self._proposed(whole("count", count), 1)[0]
+            return self._proposed(Plate(whole("count", count)))[0]
 
-    def _proposed(self, wells: int, copies: int) -> list[Trial]:
+    def _proposed(self, plate: Plate) -> list[Trial]:
         """The trials of a turn, handed in; or initial trials, which nobody hears of."""
         begun = self.log.unanswered
         if not begun:
@@ -202,16 +203,18 @@ class Site:
             if len(self.trials) < self.initial:
                 if self.mind.is_newcomer:
                     self._listen()
-                return [self.log.keep(self.mind.initial_trial(self.initial, well, copies)) for well in range(wells)]
+                return [
+                    self.log.keep(self.mind.initial_trial(self.initial, plate, well)) for well in range(plate.wells)
+                ]
             self._listen()
-            begun = [self._think(min(wells, rest), copies)]
+            begun = [self._think(replace(plate, wells=min(plate.wells, rest)))]
         while (last := cast(Turn, begun[-1].turn)).well + 1 < last.wells:
-            begun.append(self._think(last.wells, last.copies))
+            begun.append(self._think(last.plate))
         return self._submit(begun)
 
-    def _think(self, wells: int, copies: int) -> Trial:
+    def _think(self, plate: Plate) -> Trial:
         """Find the next trial of a plate, and save it."""
-        trial = self.log.keep(self.mind.next_trial(wells, copies))
+        trial = self.log.keep(self.mind.next_trial(plate))
         if trial.status is Status.STOPPED:
             self._say_goodbye()
             raise Finished(f"site '{self.name}' stops: its largest utility fell below {self.policy.stop_below:g}.")

@@ -14,6 +14,7 @@ from cboc.arrays import Array
 from cboc.data.objective import Measurement
 from cboc.errors import CbocError
 from cboc.exchange.messages import Point
+from cboc.site.plate import Plate
 from cboc.space.space import Space
 from cboc.strategy.verdict import Note, Stance, Verdict
 
@@ -84,6 +85,12 @@ class Turn:
     wells: int = 1  # the size of the plate
     heard: tuple[Point, ...] = ()  # best designs of the others that the site knew when it thought
     copies: int = 1  # every design of the plate is there that many times
+    same: tuple[str, ...] = ()  # parameters that all wells of the plate share
+
+    @property
+    def plate(self) -> Plate:
+        """What was asked for at once."""
+        return Plate(self.wells, self.copies, self.same)
 
 
 @dataclass(frozen=True)
@@ -260,7 +267,10 @@ def _turn(row: Mapping[str, Any]) -> Turn:
     bests, heard = (tuple(map(_numbers, row.get(name, ()))) for name in ("bests", "heard"))
     well, wells, copies = _whole(row.get("well", 0)), _whole(row.get("wells", 1)), _whole(row.get("copies", 1))
     reply = None if answer is None else _answer(answer)
-    return Turn(row["number"], Note(**note), bests, reply, well, wells, heard, copies)
+    same = tuple(row.get("same", ()))
+    if not all(isinstance(name, str) for name in same):
+        raise ValueError("a parameter has a name")
+    return Turn(row["number"], Note(**note), bests, reply, well, wells, heard, copies, same)
 
 
 def _answer(row: Mapping[str, Any]) -> Answer:

@@ -5,7 +5,7 @@ trial,temperature,solvent,y,sem,status,cost
 
 y is the outcome and sem its standard error, if known; cost is what the experiment cost, if you keep that. A line
 without an outcome has not been run yet, unless its status says failed or abandoned. If a design was changed by hand,
-the changed one was run. A sheet for a plate has a column more, with the names of its wells.
+the changed one was run. A sheet for a plate has a column more, with the names of its wells: A1, A2, ... H12.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ from cboc.space.space import Space
 
 OUTCOME = ("y", "sem", "status", "cost")
 WELL = "well"
+LAYOUTS = {6: 3, 12: 4, 24: 6, 48: 8, 96: 12, 384: 24}  # wells: columns
 MOST_DIGITS = 9  # of a trial's number
 SAME = 1e-6  # of a parameter's range: a spreadsheet may round this much
 
@@ -44,6 +46,13 @@ class Entry:
     measured: Measurement | None  # None: it failed, or was abandoned
     status: Status
     cost: float | None = None
+
+
+def well_names(trials: Sequence[Trial], wells: int) -> list[str]:
+    """The well of every trial: its place in its own plate; initial trials fill a plate in their order."""
+    columns = LAYOUTS[wells]
+    places = [trial.number if trial.turn is None else trial.turn.well for trial in trials]
+    return [f"{ascii_uppercase[place % wells // columns]}{place % wells % columns + 1}" for place in places]
 
 
 def write(trials: Sequence[Trial], space: Space, wells: Sequence[str] | None = None) -> str:
