@@ -94,6 +94,23 @@ def test_ask_without_a_count_shows_all_that_is_open():
 
 
 @pytest.mark.usefixtures("begun")
+def test_wells_share_a_parameter():
+    call("ask", "--count", 6, "--same", "pH", "--format", "csv", "--output", "plate.csv")
+    rows = list(csv.DictReader(io.StringIO(Path("plate.csv").read_text())))
+    assert len({row["pH"] for row in rows}) == 1 and len({row["salt"] for row in rows}) == 6
+
+
+def test_a_budget_in_cost_is_given_when_joining(labs):
+    assert labs
+    url, code = SiteFile("x.db").about["url"], SiteFile("x.db").about["code"]
+    assert "most_cost is a number above 0" in call("join", url, code, "--most-cost", 0, code=2).stderr
+    call("join", url, code, "--most-cost", 7)
+    call("ask")
+    call("tell", 0.5, "--cost", 7)
+    assert "7 of 7 spent" in call("ask", code=4).stderr
+
+
+@pytest.mark.usefixtures("begun")
 def test_nobody_waits():
     for _ in range(3):
         call("ask")
@@ -114,6 +131,12 @@ def test_a_plate_is_as_large_as_the_budget_and_says_so():
         (("--count", 8, "--layout", 7), "a plate has 6, 12, 24, 48, 96, 384 wells; got --layout 7"),
         (("--count", 25, "--layout", 24), "25 experiments do not fit on a plate of 24"),
         (("--replicates", 2), "--replicates is for a plate"),
+        (("--same", "pH"), "--same is for a plate"),
+        (("--count", 4, "--same", "c"), "site 'x': unknown parameter 'c'; known: pH, salt."),
+        (
+            ("--count", 4, "--same", "pH", "--same", "salt"),
+            "in all wells there is at most 1 design",
+        ),
         (("--count", 0), "Invalid value for '--count'"),
     ],
 )

@@ -64,6 +64,19 @@ def test_a_plate_ends_with_its_last_well():
     assert [trial.turn and trial.turn.number for trial in history.of("quick")] == [None, None, 0, 0, 1, 1]
 
 
+@pytest.mark.parametrize("pace", ["free", "rounds"])
+def test_wells_share_what_they_have_to(pace, tmp_path):
+    history = run(pace, plate=3, same=["a"], journal=tmp_path / "journal.jsonl")
+    for site in SITES:
+        for first in range(0, len(history.of(site)), 3):
+            assert len({trial.x[0] for trial in history.of(site)[first : first + 3]}) == 1
+    with pytest.raises(CbocError, match="belongs to another study .it differs in: same"):
+        run(pace, plate=3, journal=tmp_path / "journal.jsonl")
+    with pytest.raises(CbocError, match="unknown parameter 'c'"):
+        run(pace, plate=3, same=["c"], journal=tmp_path / "other.jsonl")
+    assert not (tmp_path / "other.jsonl").exists()
+
+
 class Stop(Exception):
     pass
 

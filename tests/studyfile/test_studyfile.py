@@ -85,11 +85,26 @@ def test_durations_are_those_of_all_sites_or_of_none(write):
         read(write(f"[study]\nhorizon = 3\n{site.format('a')}duration = 2\n{site.format('b')}"))
 
 
-@pytest.mark.parametrize("line", ['pace = "quick"', "pace = 3", "plate = 0", "plate = 2.5"])
+@pytest.mark.parametrize("line", ['pace = "quick"', "pace = 3", "plate = 0", "plate = 2.5", "same = 3", 'same = "T"'])
 def test_a_pace_is_known_and_a_plate_has_wells(write, line):
     site = '[[site]]\nname = "a"\ndirection = "minimise"\nproblem = "levy-2"\n'
     with pytest.raises(CbocError, match=line.split(" = ")[0]):
         read(write(f"[study]\nhorizon = 3\n{line}\n{site}"))
+
+
+@pytest.mark.parametrize(
+    ("lines", "complaint"),
+    [
+        ('same = ["x1"]', "same is for plates; say how many experiments one has, as in plate = 8"),
+        ('plate = 4\nsame = ["T"]', "[study], same: unknown parameter 'T'"),
+        ('plate = 4\nsame = ["x1", "x2"]', "with the same x1 and x2 in all wells there is at most 1 design"),
+    ],
+)
+def test_what_a_plate_has_to_share(write, lines, complaint):
+    site = '[[site]]\nname = "a"\ndirection = "minimise"\nproblem = "levy-2"\n'
+    with pytest.raises(CbocError) as refusal:
+        read(write(f"[study]\nhorizon = 3\n{lines}\n{site}"))
+    assert complaint in str(refusal.value)
 
 
 def test_all_settings_arrive(write):
@@ -102,6 +117,7 @@ def test_all_settings_arrive(write):
             rule = "leader"
             pace = "rounds"
             plate = 8
+            same = ["T", "solvent"]
             graph = [["a", "b"]]
             gate = 0.1
             initial = 4
@@ -137,6 +153,7 @@ def test_all_settings_arrive(write):
     assert (file.seed, file.initial, file.gate.ratio, file.stop_below, file.surrogate) == (3, 4, 0.1, 0.01, "paper")
     assert dict(file.directions) == {"a": "maximise", "b": "minimise"}
     assert study.pace.name == "rounds" and file.plate == 8
+    assert file.same == ("T", "solvent")
     assert file.durations == {"a": LogNormal(3), "b": LogNormal(2.5, 0.2)}
 
 

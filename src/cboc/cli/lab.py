@@ -6,6 +6,7 @@ A site joins once, then asks for experiments and tells their outcomes; everythin
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -55,6 +56,9 @@ def join(
         int | None,
         typer.Option(min=0, help="How many space-filling experiments to begin with.", show_default="2 per parameter"),
     ] = None,
+    most_cost: Annotated[
+        float | None, typer.Option(metavar="COST", help="Finish when the costs that were told add up to this.")
+    ] = None,
     certificate: Annotated[
         Path | None, typer.Option(metavar="PEM", help="The coordinator's certificate, if it made its own.")
     ] = None,
@@ -76,7 +80,7 @@ def join(
         study=None if study is None else read_terms(study).study,
         data=data,
         outcome=outcome,
-        policy=None if initial is None else Policy(initial=initial),
+        policy=None if initial is None and most_cost is None else Policy(initial=initial, most_cost=most_cost),
         certificate=None if certificate is None else certificate.read_text(encoding="ascii", errors="replace"),
     )
     typer.echo(write(_parameters(site), Format.TABLE))
@@ -91,6 +95,10 @@ def ask(
         int | None, typer.Option(min=1, help="A plate: so many new experiments.", show_default="the next one")
     ] = None,
     replicates: Annotated[int, typer.Option(min=1, help="How often each design of a plate is run.")] = 1,
+    same: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A parameter with one value in all wells of a plate; once for each."),
+    ] = None,
     layout: Annotated[
         int | None, typer.Option(metavar="6|12|24|48|96|384", help="Name the wells A1, A2, ... of such a plate.")
     ] = None,
@@ -105,12 +113,13 @@ def ask(
     a line for each: `cboc tell` reads it back, partly filled in if you like. Exits with code 3 while other sites have
     yet to propose (in rounds), and with 4 when the study is over for this site.
 
-    Examples: `cboc ask --format csv --output bench.csv`, `cboc ask --count 96 --layout 96 --format csv --output
-    plate.csv`
+    Examples: `cboc ask --format csv --output bench.csv`, `cboc ask --count 96 --layout 96 --same temperature
+    --format csv --output plate.csv`
     """
     check_layout(layout, count)
-    if count is None and replicates != 1:
-        raise CbocError("--replicates is for a plate; say how many experiments it has, as in --count 8.")
+    if count is None and (replicates != 1 or same):
+        option = "--same" if same else "--replicates"
+        raise CbocError(f"{option} is for a plate; say how many experiments it has, as in --count 8.")
     site = site_of(
         file,
         goes_on_alone=alone and not wait,
@@ -123,7 +132,7 @@ def ask(
             f"{output} has results that were not told yet; cboc tell {output} first, or choose another --output."
         )
     try:
-        trials = asked(site, wait, count, replicates)
+        trials = asked(site, wait, count, replicates, same or ())
     except Waiting as waiting:
         notes.print(f"{waiting} {_whom(waiting.standing)}")
         raise typer.Exit(WAITING) from None
@@ -281,13 +290,15 @@ def _direction(given: str | None) -> Direction | None:
         return None if given is None else Direction.of(given)
 
 
-def asked(site: Site, is_waiting: bool, count: int | None = None, replicates: int = 1) -> list[Trial]:
+def asked(
+    site: Site, is_waiting: bool, count: int | None = None, replicates: int = 1, same: Sequence[str] = ()
+) -> list[Trial]:
     """Return a plate of new experiments, or all open ones, or the next one; wait for the others if asked to."""
     since, said = time.monotonic(), ""
     while True:
         try:
             if count is not None:
-                return site.ask(count, replicates=replicates)
+                return site.ask(count, replicates=replicates, same=same)
             site.ask()
             return site.to_run
         except (Waiting, Unreachable) as reason:

@@ -11,8 +11,11 @@ from collections.abc import Callable
 
 from cboc.exchange.network import Waiting
 from cboc.experiment.durations import Durations
+from cboc.site.plate import Plate
 from cboc.site.site import Finished, Site
 from cboc.site.trial import Trial
+
+ONE = Plate()
 
 
 class Calendar:
@@ -29,7 +32,7 @@ class Calendar:
         sites: list[Site],
         run: Callable[[Site, Trial], object],
         durations: Durations,
-        plate: int = 1,
+        plate: Plate = ONE,
     ) -> None:
         """Let sites ask, `run` a trial when it ends, ask again when a plate has ended; until all budgets are spent."""
         ends = [self._end(k, trial, durations) for k, site in enumerate(sites) for trial in site.to_run]
@@ -46,7 +49,7 @@ class Calendar:
                 waiting.append(k)
 
     def _ask(
-        self, sites: list[Site], idle: list[int], ends: list[tuple[float, int, int]], durations: Durations, plate: int
+        self, sites: list[Site], idle: list[int], ends: list[tuple[float, int, int]], durations: Durations, plate: Plate
     ) -> list[int]:
         """Let the idle sites ask, as long as that gives somebody something to do; return who has to wait."""
         is_moving = True
@@ -54,7 +57,7 @@ class Calendar:
             is_moving, asked, idle = False, sorted(idle), []
             for k in asked:
                 try:
-                    for trial in sites[k].ask(plate):
+                    for trial in sites[k].ask(plate.wells, same=plate.same):
                         heapq.heappush(ends, self._end(k, trial, durations))
                     is_moving = True  # in rounds, whoever waited may now be answered
                 except Waiting:

@@ -180,6 +180,7 @@ def record_of(file: StudyFile) -> dict[str, Any]:
         "utility": file.utility,
         "durations": {site: asdict(duration) for site, duration in file.durations.items()},
         "plate": file.plate,
+        "same": list(file.same),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from math import inf
 from os import PathLike
@@ -20,6 +20,7 @@ from cboc.experiment.experiment import Experiment, ExperimentFailed
 from cboc.runs.calendar import Calendar
 from cboc.runs.history import History, in_order
 from cboc.site.batch import think
+from cboc.site.plate import Plate
 from cboc.site.policy import Policy
 from cboc.site.site import Finished, Site
 from cboc.site.trial import Status, Trial
@@ -35,24 +36,25 @@ def simulate(
     data: Mapping[str, Dataset] | None = None,
     durations: Duration | Mapping[str, Duration] | None = None,
     plate: int = 1,
+    same: Sequence[str] = (),
     journal: str | Path | None = None,
     on_trial: Callable[[Trial], None] | None = None,
 ) -> History:
     """Run every site's experiments until all budgets are spent.
 
-    All sites have the same policy, and ask for `plate` experiments at a time. `durations` says how long experiments
-    take, for all sites or by site: a number, a distribution or a function of a random generator; every trial then keeps
-    when it began and ended. Without them rounds have no calendar, and at the free pace every experiment takes 1. With a
-    `journal` every step is saved at once, and calling again with the same arguments continues where the file ends, bit
-    for bit. A kill loses nothing; after a power cut at most the experiments of one second are run again. Working alone
-    is `Study(..., rule="identity")` with the same seed.
+    All sites have the same policy, and ask for `plate` experiments at a time, in which the parameters `same` have one
+    value. `durations` says how long experiments take, for all sites or by site: a number, a distribution or a function
+    of a random generator; every trial then keeps when it began and ended. Without them rounds have no calendar, and at
+    the free pace every experiment takes 1. With a `journal` every step is saved at once, and calling again with the
+    same arguments continues where the file ends, bit for bit. A kill loses nothing; after a power cut at most the
+    experiments of one second are run again. Working alone is `Study(..., rule="identity")` with the same seed.
     """
     _check_kinds(experiments, direction, data, journal)
     given = dict.fromkeys(study.sites, direction) if isinstance(direction, str) else dict(direction)
     earlier = dict(data or {})
     _check(study, experiments, given, earlier)
     directions = {name: Direction.of(given[name]) for name in study.sites}
-    policy, plate = Policy() if policy is None else policy, whole("plate", plate)
+    policy, wells = Policy() if policy is None else policy, whole("plate", plate)
     check_kind("a simulation's policy", policy, Policy, "a Policy(...)")
     has_calendar = durations is not None or not study.pace.waits
     times = Durations(1.0 if durations is None else durations, study, policy.seed)
@@ -70,17 +72,20 @@ def simulate(
 
     for name in study.sites:
         site(name, None)  # refuse bad settings before a journal is begun
+    asked = Plate.asked(study.space, wells, 1, same)
     header = _header(study, directions, policy, earlier)
-    if has_calendar or plate > 1:
-        header |= {"durations": identify(durations), "plate": plate}
+    if has_calendar or wells > 1:
+        header |= {"durations": identify(durations), "plate": wells}
+    if asked.same:
+        header |= {"same": list(asked.same)}
     book = None if journal is None else Journal(journal, header)
     try:
         sites = [site(name, book) for name in study.sites]
         _replay(sites, ledger)
         if has_calendar:
-            calendar.run(sites, run, times, plate)
+            calendar.run(sites, run, times, asked)
         else:
-            _run(sites, run, plate)
+            _run(sites, run, asked)
     finally:
         if book is not None:
             book.close()
@@ -123,13 +128,13 @@ def _check(
             raise CbocError(f"every site needs a direction, 'maximise' or 'minimise'; {name} has none.")
 
 
-def _run(sites: list[Site], run: Callable[[Site, Trial], object], plate: int) -> None:
+def _run(sites: list[Site], run: Callable[[Site, Trial], object], plate: Plate) -> None:
     """In each pass all sites propose, then every site whose round has closed runs what it is to run."""
     while active := [site for site in sites if not site.is_finished]:
         think(active)
         for site in active:
             with suppress(Finished):
-                site.propose(plate)
+                site.propose(plate.wells, same=plate.same)
         for site in active:
             with suppress(Finished, Waiting):
                 site.ask()

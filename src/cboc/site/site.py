@@ -163,12 +163,15 @@ class Site:
         wells, such as the temperature of a block; the mix does not move them. Raises `Waiting` while other sites have
         not proposed yet, `Finished` when there is nothing left to do.
         """
-        with at(f"site '{self.name}'"):
-            plate = Plate.asked(self.space, 1 if count is None else count, replicates, same)
+        plate = self._asked_for(1 if count is None else count, replicates, same)
         with self.log.claimed():
             if count is not None:
                 return self._plate(plate)
             return self.to_run[0] if self.to_run else self._plate(plate)[0]
+
+    def _asked_for(self, count: int, replicates: int, same: Sequence[str]) -> Plate:
+        with at(f"site '{self.name}'"):
+            return Plate.asked(self.space, count, replicates, same)
 
     def _plate(self, plate: Plate) -> list[Trial]:
         try:
@@ -180,15 +183,16 @@ class Site:
             alone = {"status": Status.PENDING, "decision": Decision.UNREACHABLE}
             return [self.log.keep(replace(trial, **alone)) for trial in self.log.unanswered]  # type: ignore[arg-type]
 
-    def propose(self, count: int = 1) -> Trial:
+    def propose(self, count: int = 1, *, same: Sequence[str] = ()) -> Trial:
         """Find the next proposals, hand them in, and return the first; the oldest open trial if there is one.
 
         `ask` does this; call it before `ask` if sites share a process.
         """
+        plate = self._asked_for(count, 1, same)
         with self.log.claimed():
             if self.open_trials and not self.log.unanswered:
                 return self.open_trials[0]
-            return self._proposed(Plate(whole("count", count)))[0]
+            return self._proposed(plate)[0]
 
     def _proposed(self, plate: Plate) -> list[Trial]:
         """The trials of a turn, handed in; or initial trials, which nobody hears of."""

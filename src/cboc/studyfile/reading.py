@@ -18,6 +18,7 @@ from cboc.exchange.study import Study
 from cboc.experiment.durations import LogNormal
 from cboc.experiment.experiment import Experiment
 from cboc.problems.problem import Problem
+from cboc.site.plate import Plate
 from cboc.site.policy import Policy
 from cboc.site.site import Site
 from cboc.space.space import Space
@@ -46,7 +47,7 @@ from cboc.studyfile.sources import Executable, Formula, Script, Source
 
 STUDY_KEYS = (
     "name", "horizon", "rule", "graph", "gate", "shares_best", "guide", "initial", "seed", "quorum", "stop_below",
-    "surrogate", "utility", "constraints", "deadline", "pace", "plate",
+    "surrogate", "utility", "constraints", "deadline", "pace", "plate", "same",
 )  # fmt: skip
 SITE_KEYS = (
     "name", "direction", "budget", "problem", "scale", "offset", "shift", "noise", "experiment", "program", "data",
@@ -62,6 +63,7 @@ OWN_KEYS = (
     "surrogate",
     "utility",
     "plate",
+    "same",
 )  # of [study], in a simulation
 TABLES = Kind("a list of tables", lambda value: isinstance(value, list) and all(isinstance(row, dict) for row in value))
 
@@ -84,6 +86,7 @@ class StudyFile:
     utility: str | None = None  # None: the surrogate's own, LogEI or, for the paper's, EI
     durations: Mapping[str, LogNormal] = field(default_factory=dict)  # of simulated experiments, by site
     plate: int = 1  # experiments that a site asks for at a time
+    same: tuple[str, ...] = ()  # parameters that have one value in all of them
 
     @cached_property
     def experiments(self) -> dict[str, Experiment]:
@@ -133,6 +136,7 @@ class StudyFile:
             "data": self.data,
             "durations": dict(self.durations) or None,
             "plate": self.plate,
+            "same": self.same,
         }
 
 
@@ -165,9 +169,19 @@ def read(path: str | Path) -> StudyFile:
         utility=settings.choose("utility", UTILITIES) if "utility" in settings.values else None,
         durations=_durations(sites),
         plate=settings.get("plate", SOME, 1),
+        same=_same(settings, space),
     )
     _ = file.problems  # do they fit the space?
     return file
+
+
+def _same(settings: Section, space: Space) -> tuple[str, ...]:
+    """The parameters that have one value on a plate; raises a sentence if there is no plate for them."""
+    plate, same = settings.get("plate", SOME, 1), settings.get("same", TEXTS, ())
+    if same and plate == 1:
+        raise CbocError(f"{settings.place}: same is for plates; say how many experiments one has, as in plate = 8.")
+    with at(f"{settings.place}, same"):
+        return Plate.asked(space, plate, 1, same).same
 
 
 def read_experiment(path: str | Path, site: Site) -> Experiment:
