@@ -264,3 +264,26 @@ def test_a_history_of_one_site_can_be_drawn():
     assert isinstance(history, History)
     for figure in (plots.progress([history], optima={"only": 0.0}), plots.matrix(history), plots.moves(history)):
         assert figure.axes
+
+
+@pytest.fixture(scope="module")
+def timed():
+    study = Study(levy(2).space, SITES, 4)
+    durations = {"a": 3.0, "b": 1.0}
+    return [simulate(study, PROBLEMS, direction="minimise", policy=Policy(initial=3, seed=0), durations=durations)]
+
+
+def test_the_calendar_draws_the_mean_gap_against_time(timed):
+    (ax,) = plots.calendar(timed, [], OPTIMA).axes
+    (line,) = ax.lines
+    x, y = line.get_data()
+    assert x[0] == 0.0 and x[-1] == max(trial.ended for trial in timed[0].trials) == 21.0
+    assert (np.diff(y) >= 0.0).all() and y[0] == 0.0
+    assert y[-1] == pytest.approx(gap_curves(timed, OPTIMA)[0, :, -1].mean())
+
+
+def test_the_calendar_of_each_site_without_optima(timed):
+    panels = plots.calendar(timed, timed).axes
+    assert [panel.get_title(loc="left") for panel in panels] == ["a (minimise)", "b (minimise)"]
+    for panel, site in zip(panels, SITES, strict=True):
+        assert lines(panel)["together"][-1] == timed[0].best_so_far(site)[-1]

@@ -7,8 +7,22 @@ from hypothesis import strategies as st
 
 from cboc.data.objective import Measurement
 from cboc.exchange.study import Study
+from cboc.runs.compare import compare
 from cboc.runs.history import History
-from cboc.runs.metrics import after, area, best_curves, best_found, gap, gap_curves, lead, margin, paired, rounds_to
+from cboc.runs.metrics import (
+    after,
+    area,
+    best_curves,
+    best_found,
+    bests_at,
+    gap,
+    gap_curves,
+    gaps_at,
+    lead,
+    margin,
+    paired,
+    rounds_to,
+)
 from cboc.site.trial import Decision, Status, Trial, Turn
 from cboc.strategy.verdict import Note
 
@@ -107,3 +121,46 @@ def test_best_found_goes_by_the_direction():
     runs = [history({"a": [4.0, 3.0]}), history({"a": [4.0, 2.0]})]
     assert best_found(runs) == {"a": 2.0}
     assert best_found([history({"a": [4.0, 3.0]}, "maximise")]) == {"a": 4.0}
+
+
+def timed(*rows, direction="minimise"):
+    """A history of one site: (ended, y) by trial, the first one initial; y None: it failed."""
+    study = Study({"a": (0.0, 1.0)}, ["x"], 9)
+    trials = [
+        Trial(
+            "x",
+            number,
+            Status.FAILED if y is None else Status.COMPLETE,
+            (0.5,),
+            Turn(number - 1, Note()) if number else None,
+            Decision.UNREACHABLE if number else Decision.INITIAL,
+            executed=(0.5,),
+            outcomes={} if y is None else {"y": Measurement(y)},
+            began=0.0,
+            ended=ended,
+        )
+        for number, (ended, y) in enumerate(rows)
+    ]
+    return History(study, {"x": direction}, tuple(trials))
+
+
+def test_a_course_is_in_the_order_of_ends_and_holds_the_best_so_far():
+    times, best = timed((1.0, 5.0), (4.0, 1.0), (3.0, 4.0), (6.0, None)).course("x")
+    assert times.tolist() == [1.0, 3.0, 4.0, 6.0] and best.tolist() == [5.0, 4.0, 1.0, 1.0]
+    assert timed((1.0, 5.0), (2.0, 1.0), direction="maximise").course("x")[1].tolist() == [5.0, 5.0]
+
+
+def test_gaps_at_moments_step_up_when_experiments_end():
+    history = timed((1.0, 4.0), (3.0, 2.0), (5.0, 0.0))
+    moments = np.array([0.0, 1.0, 2.9, 3.0, 5.0, 9.0])
+    assert np.isnan(bests_at([history], moments)[0, 0, 0])
+    assert gaps_at([history], {"x": 0.0}, moments)[0, 0].tolist() == [0.0, 0.0, 0.0, 0.5, 1.0, 1.0]
+
+
+def test_the_time_to_what_alone_has_found():
+    together, alone = timed((1.0, 4.0), (3.0, 1.0), (5.0, 0.0)), timed((1.0, 4.0), (3.0, 3.0), (6.0, 1.0))
+    (row,) = compare([together], [alone], has_times=True)
+    assert (row["time to match alone"], row["time alone took"]) == (3.0, 6.0)
+    (row,) = compare([alone], [together], has_times=True)
+    assert (row["time to match alone"], row["time alone took"]) == (None, 5.0)
+    assert "time alone took" not in compare([together], [alone])[0]

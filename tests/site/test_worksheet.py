@@ -84,3 +84,18 @@ def test_what_was_told_may_be_written_over(site, tmp_path):
     (tmp_path / "other.txt").write_text("trial and error, y\n1,2\n")
     (tmp_path / "empty").write_text("")
     assert worksheet.is_told(tmp_path / "other.txt", site) and worksheet.is_told(tmp_path / "empty", site)
+
+
+def test_parameters_called_cost_and_well_have_their_names_for_themselves(tmp_path):
+    space = Space({"cost": (1.0, 9.0), "well": (0.0, 1.0)})
+    study = Study(space, ["x"], 3)
+    site = Site(study, "x", Ledger(study), direction="maximise", policy=Policy(initial=5))
+    path = tmp_path / "s.csv"
+    path.write_text(worksheet.write(site.ask(2), space, ["A1", "A2"]))
+    header, first, _ = path.read_text().splitlines()
+    assert header == "trial,cost,well,y,sem,status" and worksheet.is_told(path, site)
+    assert worksheet.read(path, space) == []
+    path.write_text(f"{header}\n{first.replace(',,,', ',0.5,,')}\n")
+    assert not worksheet.is_told(path, site)
+    worksheet.enter_all(site, worksheet.read(path, space))
+    assert (site.trials[0].y, site.trials[0].cost) == (0.5, None) and worksheet.is_told(path, site)

@@ -1,5 +1,6 @@
 """Should a site go on collaborating?
 
 advice.py          an answer from its own data and the designs that were shared
+spending.py        what its experiments have cost and taken
 counterfactual.py  what it would have found alone, by its own surrogate
 """

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from cboc.advice.counterfactual import Solo, play
+from cboc.advice.spending import Spending, spending
 from cboc.arrays import one_thread
 from cboc.site.site import Site
 from cboc.site.trial import Decision
@@ -41,6 +42,7 @@ class Advice:
     shared: Count  # designs mixed with the others', or drawn to them
     own: Count  # the other designs, without the initial ones
     solo: Solo | None  # what the site would have alone by now, by its own surrogate
+    spending: Spending  # what the experiments have cost and taken
     fit: float | None  # Q² of the site's surrogate: the share of the outcomes' variance that it predicts, one by one
 
 
@@ -51,7 +53,8 @@ def advise(site: Site) -> Advice:
         fit = gp.leave_one_out().q2 if gp is not None and len(site.dataset) >= FEW else None
         is_told = gp is not None and fit is not None and fit > 0.0 and not site.study.is_lonely
         solo = play(site, gp) if is_told and gp is not None else None
-    return Advice(site.name, _sentence(site, note), note.log_odds, note.consistency, *_counts(site), solo, fit)
+    said, counts = _sentence(site, note), _counts(site)
+    return Advice(site.name, said, note.log_odds, note.consistency, *counts, solo, spending(site), fit)
 
 
 def _surrogate(site: Site) -> GP | None:

@@ -6,11 +6,14 @@ from dataclasses import replace
 
 from cboc.advice.advice import Advice, advise
 from cboc.advice.counterfactual import Solo
+from cboc.advice.spending import Spending
 from cboc.cli.notes import notes
 from cboc.cli.show import Row
 from cboc.errors import CbocError
 from cboc.runs.history import History
 from cboc.runs.run import ALONE, TOGETHER, Run
+
+NOTHING = Spending((), (), 0)
 
 
 def advice_of(run: Run, only: str | None, seed: int | None) -> list[Advice]:
@@ -31,7 +34,7 @@ def advice_of(run: Run, only: str | None, seed: int | None) -> list[Advice]:
 
 
 def _advice(run: Run, together: History, alone: History | None, name: str, seed: int) -> Advice:
-    advice = advise(run.site(together, name, seed))
+    advice = replace(advise(run.site(together, name, seed)), spending=NOTHING)  # a calendar's times are no seconds
     return advice if alone is None else replace(advice, solo=_beside(together, alone, name) or advice.solo)
 
 
@@ -56,9 +59,11 @@ def advice_row(advice: Advice) -> Row:
         "own": advice.own.trials,
         "own better": advice.own.better,
         "model fit": advice.fit,
+        **({"cost": sum(advice.spending.costs)} if advice.spending.costs else {}),
     }
 
 
 def in_words(advice: Advice) -> str:
     """Return an advice in sentences."""
-    return " ".join([advice.sentence, *([advice.solo.sentence] if advice.solo else [])])
+    sentences = [advice.sentence, advice.solo.sentence if advice.solo else "", advice.spending.sentence]
+    return " ".join(sentence for sentence in sentences if sentence)

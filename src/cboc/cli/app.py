@@ -272,8 +272,9 @@ def plot(
 ) -> None:
     """Draw a run.
 
-    progress: how the search went. paths: where the sites went. matrix: who listened to whom. moves: from the proposed
-    to the mixed design. gain: what each site gains by working together.
+    progress: how the search went. calendar: the same against time, if experiments take any. paths: where the sites
+    went. matrix: who listened to whom. moves: from the proposed to the mixed design. gain: what each site gains by
+    working together.
 
     Example: `cboc plot runs/first-study --kind progress`
     """

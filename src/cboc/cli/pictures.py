@@ -26,10 +26,14 @@ class Kind(StrEnum):
 
     ALL = "all"
     PROGRESS = "progress"
+    CALENDAR = "calendar"
     PATHS = "paths"
     MATRIX = "matrix"
     MOVES = "moves"
     GAIN = "gain"
+
+
+COURSES = (Kind.PROGRESS, Kind.CALENDAR)
 
 
 def draw(run: Run, kind: Kind, directory: Path) -> tuple[list[Path], str]:
@@ -52,11 +56,14 @@ def lack(run: Run, kind: Kind) -> str:
         return "no round has been closed yet"
     if kind in (Kind.PATHS, Kind.MOVES, Kind.GAIN) and not any(map(_is_of_a_round, together[0].trials)):
         return "no round has been run yet"
+    if kind == Kind.CALENDAR and not run.has_times:
+        return "its experiments take no time; give the sites a duration"
     if kind == Kind.GAIN and not alone:
         return "nobody worked alone; simulate with --alone"
-    if kind == Kind.PROGRESS and not any(trial.y is not None for history in together for trial in history.trials):
+    has_outcome = any(trial.y is not None for history in together for trial in history.trials)
+    if kind in COURSES and not has_outcome:
         return "no experiment has succeeded so far"
-    if kind == Kind.GAIN or (kind == Kind.PROGRESS and run.optima is not None):
+    if kind == Kind.GAIN or (kind in COURSES and run.optima is not None):
         starts = [history.best_so_far(site)[0] for history in (*together, *alone) for site in history.study.sites]
         return "" if np.isfinite(starts).all() else "a Gap needs an initial outcome of every site"
     return ""
@@ -78,6 +85,11 @@ def _progress(run: Run) -> Figure:
     return plots.progress(together, alone, run.optima)
 
 
+def _calendar(run: Run) -> Figure:
+    together, alone = ([run.noiseless(history) for history in run.histories(how)] for how in (TOGETHER, ALONE))
+    return plots.calendar(together, alone, run.optima)
+
+
 def _gain(run: Run) -> Figure:
     together, alone = ([run.noiseless(history) for history in run.histories(how)] for how in (TOGETHER, ALONE))
     return plots.gain(together, alone, run.optima)
@@ -90,6 +102,7 @@ def _paths(run: Run) -> Figure:
 
 PICTURES: dict[Kind, Callable[[Run], Figure]] = {
     Kind.PROGRESS: _progress,
+    Kind.CALENDAR: _calendar,
     Kind.PATHS: _paths,
     Kind.MATRIX: lambda run: plots.matrix(run.histories(TOGETHER)[0]),
     Kind.MOVES: lambda run: plots.moves(run.histories(TOGETHER)[0]),

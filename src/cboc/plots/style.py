@@ -39,6 +39,12 @@ class Curve(NamedTuple):
     low: Array
     high: Array
     line: str = "-"
+    x: Array | None = None  # None: rounds
+
+    @property
+    def places(self) -> Array:  # (T + 1,)
+        """Where its points lie."""
+        return np.arange(float(len(self.mean))) if self.x is None else self.x
 
 
 def figure_class() -> type[Figure]:
@@ -111,8 +117,7 @@ def whole_rounds(ax: Axes, last: int) -> None:
 def draw_curves(ax: Axes, curves: Sequence[Curve]) -> None:
     """Draw lines with bands, the name of each at its end."""
     for curve in curves:
-        rounds = np.arange(len(curve.mean))
-        ax.fill_between(rounds, curve.low, curve.high, color=curve.colour, alpha=0.16, linewidth=0)
+        ax.fill_between(curve.places, curve.low, curve.high, color=curve.colour, alpha=0.16, linewidth=0)
         look: dict[str, Any] = {
             "color": curve.colour,
             "linewidth": 2.2,
@@ -120,7 +125,7 @@ def draw_curves(ax: Axes, curves: Sequence[Curve]) -> None:
             "solid_capstyle": "round",
             "marker": marker(curve.mean),
         }
-        ax.plot(rounds, curve.mean, label=curve.label, **look)
+        ax.plot(curve.places, curve.mean, label=curve.label, **look)
 
 
 def marker(curve: Array) -> str | None:
@@ -139,7 +144,7 @@ def label_ends(ax: Axes, curves: Sequence[Curve], apart: float = 0.075) -> None:
     for height, curve in zip(heights, upwards, strict=True):
         ax.annotate(
             curve.label,
-            (len(curve.mean) - 1, height),
+            (curve.places[-1], height),
             xycoords=place,
             xytext=(6, 0),
             textcoords="offset points",

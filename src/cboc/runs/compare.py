@@ -10,7 +10,7 @@ import numpy as np
 from cboc.arrays import Array
 from cboc.errors import CbocError
 from cboc.runs.history import History
-from cboc.runs.metrics import best_curves, lead, paired, rounds_to
+from cboc.runs.metrics import best_curves, lead, paired, rounds_to, time_to
 from cboc.runs.run import ALONE, TOGETHER, Run
 
 Row = Mapping[str, Any]
@@ -21,11 +21,11 @@ def results(run: Run) -> list[Row]:
     together, alone = run.histories(TOGETHER), run.histories(ALONE)
     if not together:
         raise CbocError(f"{run.directory} holds no results yet; cboc simulate with --resume continues it.")
-    return compare(together, alone) if alone else _found(together)
+    return compare(together, alone, has_times=run.has_times) if alone else _found(together)
 
 
-def compare(together: Sequence[History], alone: Sequence[History]) -> list[Row]:
-    """Means over seeds. A gain is positive if together is better; rounds are those until alone's final best."""
+def compare(together: Sequence[History], alone: Sequence[History], *, has_times: bool = False) -> list[Row]:
+    """Means over seeds. A gain is positive if together is better; rounds and times are those to alone's final best."""
     ours, theirs = _scores(together), _scores(alone)
     length = min(ours.shape[-1], theirs.shape[-1])
     ours, theirs = ours[..., :length], theirs[..., :length]
@@ -37,8 +37,21 @@ def compare(together: Sequence[History], alone: Sequence[History]) -> list[Row]:
         row: dict[str, object] = {"site": site, "best alone": float(sign * theirs[:, k, -1].mean())}
         row |= {"best together": float(sign * ours[:, k, -1].mean()), "gain": gain.difference}
         row |= {"±": gain.error} if len(together) > 1 else {}
-        rows.append(row | {name: _median(values[:, k]) for name, values in rounds.items()})
+        row |= {name: _median(values[:, k]) for name, values in rounds.items()}
+        rows.append(row | (_times(together, alone, site) if has_times else {}))
     return rows
+
+
+def _times(together: Sequence[History], alone: Sequence[History], site: str) -> dict[str, object]:
+    """When alone's final best was reached: medians over seeds, of those that both have."""
+    sign, both = together[0].directions[site].sign, list(zip(together, alone, strict=False))
+    found = []
+    for pair in both:
+        (ours, best), (theirs, its) = (history.course(site) for history in pair)
+        level = sign * its[-1] if len(its) else np.nan
+        found.append((time_to(ours, sign * best, level), time_to(theirs, sign * its, level)))
+    names = ("time to match alone", "time alone took")
+    return {name: _median(times) for name, times in zip(names, np.array(found).T, strict=True)}
 
 
 def _found(histories: Sequence[History]) -> list[Row]:

@@ -18,6 +18,8 @@ from cboc.site.trial import Status, Trial
 if TYPE_CHECKING:
     from pandas import DataFrame
 
+SPENT = ("began", "ended", "cost")  # of a trial
+
 
 @dataclass(frozen=True)
 class History:
@@ -51,6 +53,14 @@ class History:
                 curve.append(best)
         return np.array(curve)
 
+    def course(self, site: str) -> tuple[Array, Array]:  # (n,), (n,)
+        """When the site's experiments ended, and the best outcome after each; NaN before a first success."""
+        ran = sorted((trial for trial in self.of(site) if trial.ended is not None), key=_ended)
+        sign = self.directions[site].sign
+        scores = [np.nan if trial.y is None else sign * trial.y for trial in ran]
+        best = np.fmax.accumulate([sign * self.earlier.get(site, np.nan), *scores])[1:]
+        return np.array([trial.ended for trial in ran], dtype=float), sign * best
+
     def rows(self) -> Iterator[dict[str, Any]]:
         """One flat dictionary per trial, designs in natural units."""
         for trial in self.trials:
@@ -69,7 +79,12 @@ class History:
                 "leader": None if trial.answer is None else trial.answer.leader,
                 "explanation": trial.explain(self.study.sites),
             }
-            yield row
+            yield row | {name: getattr(trial, name) for name in self._spent}
+
+    @property
+    def _spent(self) -> tuple[str, ...]:
+        """The columns for what trials have taken; a parameter of the same name, such as cost, has it for itself."""
+        return tuple(name for name in SPENT if name not in self.study.space.names)
 
     def to_csv(self, file: TextIO) -> None:
         """All rows, with a header."""
@@ -84,6 +99,7 @@ class History:
             "sem",
             "leader",
             "explanation",
+            *self._spent,
         ]
         writer = csv.DictWriter(file, names, restval="", lineterminator="\n")
         writer.writeheader()
@@ -96,6 +112,10 @@ class History:
         except ImportError:
             raise CbocError(f"DataFrames need pandas, which is not installed; {installing('pandas')}.") from None
         return pandas.DataFrame(list(self.rows()))
+
+
+def _ended(trial: Trial) -> float:
+    return trial.ended or 0.0
 
 
 def in_order(trials: Iterable[Trial]) -> tuple[Trial, ...]:

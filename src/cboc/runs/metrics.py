@@ -128,6 +128,30 @@ def gap_curves(histories: Sequence[History], optima: Mapping[str, float]) -> Arr
     return gap(loss, np.where(way <= EXACT * np.maximum(np.abs(optimum), EXACT), 0.0, way))
 
 
+def bests_at(histories: Sequence[History], moments: Array) -> Array:
+    """The best outcome of every seed and site at these times, (seeds, K, moments); NaN before a first result."""
+    return np.array([[_at(*history.course(s), moments) for s in history.study.sites] for history in histories])
+
+
+def _at(times: Array, best: Array, moments: Array) -> Array:
+    """A curve that steps up when an experiment ends, at these moments."""
+    return np.append(np.nan, best)[np.searchsorted(times, moments, side="right")]
+
+
+def gaps_at(histories: Sequence[History], optima: Mapping[str, float], moments: Array) -> Array:
+    """G of every seed and site at these times, (seeds, K, moments); 0 until the initial experiments have ended."""
+    optimum = np.array([optima[site] for site in histories[0].study.sites])[:, None]
+    way = np.abs(best_curves(histories)[..., :1] - optimum)
+    loss = np.minimum(np.nan_to_num(np.abs(bests_at(histories, moments) - optimum), nan=np.inf), way)
+    return gap(loss, np.where(way <= EXACT * np.maximum(np.abs(optimum), EXACT), 0.0, way))
+
+
+def time_to(times: Array, best: Array, level: float) -> float:
+    """When a rising course reaches the level; NaN if it never does."""
+    is_reached = best >= level
+    return float(times[is_reached.argmax()]) if is_reached.any() else np.nan
+
+
 def best_found(histories: Sequence[History]) -> dict[str, float]:
     """The best outcome of each site in any of the histories: the reference where the optimum is unknown."""
     found = best_curves(histories)[..., -1]

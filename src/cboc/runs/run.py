@@ -63,6 +63,11 @@ class Run:
             raise CbocError(f"{self.directory / RECORD} is not a record of a run; start the run anew with --fresh.")
         return record
 
+    @property
+    def has_times(self) -> bool:
+        """Whether the run was given durations of experiments."""
+        return bool(self.record.get("durations"))
+
     def seeds(self, how: str) -> list[int]:
         """The seeds that were begun, for one way of working."""
         begun = [path for path in _journals(self.directory) if is_begun(path)]

@@ -59,19 +59,22 @@ def write(trials: Sequence[Trial], space: Space, wells: Sequence[str] | None = N
     """The sheet for these trials, with nothing filled in; `wells` names their places on a plate."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["trial", *(() if wells is None else (WELL,)), *space.names, *OUTCOME])
+    outcome = _outcome(space)
+    wells = None if WELL in space.names else wells
+    writer.writerow(["trial", *(() if wells is None else (WELL,)), *space.names, *outcome])
     for place, trial in enumerate(trials):
         well = () if wells is None else (wells[place],)
-        writer.writerow([trial.number, *well, *trial.design(space).values(), *("" for _ in OUTCOME)])
+        writer.writerow([trial.number, *well, *trial.design(space).values(), *("" for _ in outcome)])
     return file.getvalue()
 
 
 def read(path: str | PathLike[str], space: Space) -> list[Entry]:
     """Read the filled-in lines; raises if two lines for one trial differ."""
-    lines = read_texts(path, ("trial", *space.names, "y"), (*OUTCOME[1:], WELL))
+    outcome = _outcome(space)
+    lines = read_texts(path, ("trial", *space.names, "y"), (*outcome[1:], WELL))
     found: dict[int, Entry] = {}
     for place, texts in lines:
-        if any(texts.get(name) for name in OUTCOME):
+        if any(texts.get(name) for name in outcome):
             entry = _entry(place, texts, space)
             before = found.setdefault(entry.trial, entry)
             if replace(before, place=place) != entry:
@@ -79,6 +82,11 @@ def read(path: str | PathLike[str], space: Space) -> list[Entry]:
                     f"{place}: trial {entry.trial} is also in {before.place}, but differs; keep one of them."
                 )
     return list(found.values())
+
+
+def _outcome(space: Space) -> list[str]:
+    """The columns to fill in; a parameter may be called cost, and has that name for itself."""
+    return [name for name in OUTCOME if name not in space.names]
 
 
 def _entry(place: str, texts: dict[str, str], space: Space) -> Entry:
@@ -90,15 +98,16 @@ def _entry(place: str, texts: dict[str, str], space: Space) -> Entry:
             raise CbocError("a standard error is given, but no outcome; fill in y, or empty this cell.")
     with at(f"{place}, column status"):
         status = _status(texts)
-    values: dict[str, float | None] = {"y": None, "sem": None, "cost": None}
-    for name in values:
+    values: dict[str, float] = {}
+    for name in ("y", "sem", "cost"):
         with at(f"{place}, column {name}"):
-            values[name] = read_number(texts[name]) if texts.get(name) else None
+            if texts.get(name) and name in _outcome(space):
+                values[name] = read_number(texts[name])
     design = read_design(texts, space, place)
     x = tuple(place_design(design, space, place).tolist())
     with at(f"{place}, column sem"):
-        measured = None if values["y"] is None else Measurement(values["y"], values["sem"])
-    return Entry(place, int(texts["trial"]), x, design, measured, status, values["cost"])
+        measured = Measurement(values["y"], values.get("sem")) if "y" in values else None
+    return Entry(place, int(texts["trial"]), x, design, measured, status, values.get("cost"))
 
 
 def _status(texts: dict[str, str]) -> Status:
@@ -138,7 +147,7 @@ def enter(site: Site, entry: Entry) -> Trial:
 
 def is_told(path: str | PathLike[str], site: Site) -> bool:
     """Whether the site knows everything filled in here, so the file may be overwritten."""
-    many = _filled_in(path)
+    many = _filled_in(path, _outcome(site.space))
     if not many:
         return True
     try:
@@ -148,7 +157,7 @@ def is_told(path: str | PathLike[str], site: Site) -> bool:
         return False
 
 
-def _filled_in(path: str | PathLike[str]) -> int:
+def _filled_in(path: str | PathLike[str], outcome: Sequence[str]) -> int:
     """The number of lines filled in, read loosely: a sheet with a mistake is somebody's work, too."""
     file = Path(path)
     text = file.read_bytes().decode("utf-8-sig", errors="replace") if file.is_file() else ""
@@ -157,7 +166,7 @@ def _filled_in(path: str | PathLike[str]) -> int:
             header, *lines = csv.reader(text.splitlines() or [""], delimiter=delimiter)
         except csv.Error:
             continue
-        places = [place for place, name in enumerate(header) if name.strip() in OUTCOME]
+        places = [place for place, name in enumerate(header) if name.strip() in outcome]
         if "trial" in map(str.strip, header) and places:
             return sum(any(cell.strip() for place, cell in enumerate(line) if place in places) for line in lines)
     return 0

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from cboc.cli.export import best_rows
-from cboc.cli.pictures import PICTURES, Kind, lack
+from cboc.cli.pictures import COURSES, PICTURES, Kind, lack
 from cboc.cli.report.html import Html, element
 from cboc.cli.report.page import facts, paragraph, picture, section, table
 from cboc.cli.show import Row, cell, columns, many
@@ -21,6 +21,7 @@ from cboc.site.trial import Status
 
 SHOWN = {
     Kind.PROGRESS: ("Progress", "The best outcome so far of each site against rounds."),
+    Kind.CALENDAR: ("By the calendar", "The same against the time that experiments take."),
     Kind.GAIN: ("Gains", "What each site gains by working together: bars to the right are gains, to the left losses."),
     Kind.PATHS: ("Where the sites went", "The designs that each site ran, first seed."),
     Kind.MOVES: (
@@ -50,7 +51,8 @@ def content(directory: Path, say: Callable[[str], None]) -> tuple[str, str, list
         if not lack(run, kind):
             say(f"drawing: {kind}")
             words = GAPS if kind == Kind.PROGRESS and run.optima is not None else words
-            caption = f"{words} {COLOURS}" if ALONE in ways and kind in (Kind.PROGRESS, Kind.PATHS) else words
+            has_both = ALONE in ways and kind in (*COURSES, Kind.PATHS)
+            caption = f"{words} {COLOURS}" if has_both else words
             drawn.append(section(title, picture(PICTURES[kind](run), f"{title}. {caption}", caption)))
     sections = [
         section(
