@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import cboc
 from cboc.cli.app import app
 
 ROOT = Path(__file__).parent.parent
@@ -86,14 +87,15 @@ def scenes(block):
         yield command, shown
 
 
-def test_your_own_simulator(tmp_path):
-    page = (ROOT / "docs/tutorials/your-own-simulator.md").read_text()
-    examples = [path.read_text() for path in (ROOT / "examples/reactor").iterdir()]
-    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+def walk(page, example, folder):
+    """Run a page from its top to its end; returns the terminals."""
+    text = (ROOT / "docs/tutorials" / page).read_text()
+    examples = [path.read_text() for path in (ROOT / "examples" / example).iterdir()]
+    shutil.copytree(ROOT / "examples", folder / "examples")
     printed = ""
     with ExitStack() as stack:
-        run = Terminals(tmp_path, stack)
-        for kind, block in BLOCK.findall(page):
+        run = Terminals(folder, stack)
+        for kind, block in BLOCK.findall(text):
             if kind == "console":
                 for command, shown in scenes(block):
                     said = run(command)
@@ -107,5 +109,22 @@ def test_your_own_simulator(tmp_path):
                 assert printed.startswith(block)
             else:
                 assert any(block in text for text in examples), block
+    return run
+
+
+def test_your_own_simulator(tmp_path):
+    run = walk("your-own-simulator.md", "reactor", tmp_path)
     assert len(run.workers) == 2
     assert {path.name[:7] for path in (run.folder / "work").iterdir()} == {"failed-"}
+
+
+def test_a_plate_every_tuesday(tmp_path):
+    run = walk("a-plate-every-tuesday.md", "plates", tmp_path)
+    site = cboc.join(storage=run.folder / "lab-a.db", patience=0.1)
+    plates = [site.trials[first : first + 96] for first in (0, 96, 192)]
+    for plate in plates:
+        assert len({trial.design(site.space)["temperature"] for trial in plate}) == 1
+    assert [len({tuple(trial.x) for trial in plate}) for plate in plates] == [96, 96, 32]
+    bests = [max(trial.y for trial in plate if trial.y is not None) for plate in plates]
+    assert bests[-1] > bests[0]
+    assert {trial.status for trial in site.trials} == {"complete", "failed"}
