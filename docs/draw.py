@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).parent
-EVIDENCE, BENCHMARKS = HERE.parent / "evidence", HERE.parent / "benchmarks"
+EVIDENCE, RESEARCH = HERE.parent / "evidence", HERE.parent / "research"
 PICTURES = {
     "gains-default.png": "gains-default.png",
     "gains-paper.png": "gains-paper.png",
@@ -29,9 +29,10 @@ def main() -> None:
         subprocess.run([CBOC, "demo", "--out", folder], check=True)
         (picture,) = Path(folder).glob("*.png")
         shutil.copy(picture, HERE / "demo.png")
-    subprocess.run([CBOC, "bench", "show", EVIDENCE], check=True)
-    subprocess.run([CBOC, "bench", "theory", "--out", EVIDENCE / "theory"], check=True)
-    subprocess.run([sys.executable, BENCHMARKS / "alikeness.py", "--show", "--picture", HERE / "when.png"], check=True)
+    subprocess.run([CBOC, "evidence", "show", EVIDENCE], check=True)
+    subprocess.run([CBOC, "evidence", "theory", "--out", EVIDENCE / "theory"], check=True)
+    for study, picture in {"alikeness.py": "when.png", "pace.py": "nobody-waits.png"}.items():
+        subprocess.run([sys.executable, RESEARCH / study, "--show", "--picture", HERE / picture], check=True)
     for drawn, name in PICTURES.items():
         shutil.copy(EVIDENCE / drawn, HERE / name)
 

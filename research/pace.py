@@ -3,6 +3,7 @@
     python research/pace.py                    run what is missing in results/pace.jsonl, then the tables
     python research/pace.py --show             the tables alone, here and in results/pace.md
     python research/pace.py --tune             the variants of the free pace, on seeds that no table reports
+    python research/pace.py --show --picture docs/nobody-waits.png
 
 Rows of the paper's tables and the same with the optimum at a random place, K as there; 5 initial designs per parameter,
 20 experiments per parameter after them, the same durations for every method. Durations are log-normal with a spread of
@@ -23,6 +24,7 @@ from math import isnan
 from pathlib import Path
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from cboc import Ledger, Policy, Site, Study
 from cboc.arrays import Array
@@ -36,8 +38,9 @@ from cboc.exchange.ledger import Mixture
 from cboc.exchange.messages import News
 from cboc.exchange.store import Entry
 from cboc.experiment.durations import Durations, LogNormal
+from cboc.plots import style
 from cboc.runs.calendar import Calendar
-from cboc.runs.metrics import gap, paired
+from cboc.runs.metrics import Paired, gap, margin, paired
 from cboc.site.trial import Trial
 from cboc.strategy.bayesian import Bayesian
 from cboc.strategy.collaborative import collaborative
@@ -185,41 +188,98 @@ def jobs(is_tuning: bool) -> list[Job]:
     return sorted([*plain, *timed], key=lambda job: job.seed)
 
 
+WHO = {"all sites": slice(None), "fast sites": slice(0, None, 2), "slow sites": slice(1, None, 2)}
+ROWS = {"paper's 13": PAPER, "displaced 13": DISPLACED, "unrelated 2": UNRELATED}
+Found = dict[str, Paired]  # the free pace minus alone, and minus rounds
+
+
+def measures() -> Iterator[tuple[str, str, str]]:
+    """What is compared: per experiment, then by the calendar; at which speeds; for whom."""
+    yield from (("area", "equal", "all sites"), ("final", "equal", "all sites"))
+    yield ("calendar equal", "equal", "all sites")
+    yield from ((f"calendar {speeds}", speeds, who) for speeds in ("1:3", "1:10") for who in WHO)
+
+
+def compared(path: Path, way: str, measure: str, speeds: str, who: str) -> dict[str, tuple[dict[str, float], Found]]:
+    """For every row: the means of alone and rounds, and what the free pace has above them, paired by seeds."""
+    rows, others = kept(path, FIELDS), ("alone", "rounds")
+    found = {}
+    for name in SCENARIOS:
+        seeds = [seed for n, m, s, seed in rows if (n, m, s) == (name, way, speeds)]
+        seeds = [seed for seed in seeds if all((name, other, "", seed) in rows for other in others)]
+        if len(seeds) > 1:
+            ours = [np.mean(rows[name, way, speeds, seed][measure][WHO[who]]) for seed in seeds]
+            theirs = {o: [np.mean(rows[name, o, "", seed][measure][WHO[who]]) for seed in seeds] for o in others}
+            means = {other: float(np.mean(values)) for other, values in theirs.items()}
+            found[name] = means, {other: paired(ours, values) for other, values in theirs.items()}
+    return found
+
+
 def tables(path: Path, ways: tuple[str, ...]) -> Iterator[Table]:
-    """For each speed: the free pace minus alone, and minus rounds."""
-    rows = kept(path, FIELDS)
-    seeds = sorted({seed for *_, seed in rows})
+    """In how many rows the free pace is above and below alone and rounds; then every row."""
+    yield from (_counts(path, way) for way in ways)
     for way in ways:
-        for measure in ("area", "final", *(f"calendar {speeds}" for speeds in SPEEDS)):
-            speeds = measure.removeprefix("calendar ") if " " in measure else "equal"
-            lines = []
-            for name in SCENARIOS:
-                line = [name]
-                for other in ("alone", "rounds"):
-                    pairs = [
-                        (np.mean(rows[a][measure]), np.mean(rows[b][measure]))
-                        for seed in seeds
-                        if (a := (name, way, speeds, seed)) in rows and (b := (name, other, "", seed)) in rows
-                    ]
-                    if len(pairs) > 1:
-                        found = paired(*np.array(pairs).T)
-                        line += [
-                            f"{np.mean([b for _, b in pairs]):.3f}",
-                            f"{found.difference:+.3f} ± {found.margin:.3f}",
-                        ]
-                if len(line) == 5:
-                    lines.append(tuple(line))
-            notes = (
-                f"Means over sites and {len(seeds)} seeds; ± is half of the 95 % interval of the paired difference.",
-            )
+        for measure, speeds, who in measures():
+            lines, seeds = [], 0
+            for name, (means, pairs) in compared(path, way, measure, speeds, who).items():
+                texts = [
+                    (f"{means[o]:.3f}", f"{pair.difference:+.3f} ± {pair.margin:.3f}") for o, pair in pairs.items()
+                ]
+                lines.append((name, *(text for both in texts for text in both)))
+                seeds = max(seeds, *(pair.seeds for pair in pairs.values()))
+            note = f"Means over sites and {seeds} seeds; ± is half of the 95 % interval of the paired difference."
             columns = ("", "alone", f"{way} - alone", "rounds", f"{way} - rounds")
-            yield Table(f"{way}: {measure}, speeds {speeds}", columns, tuple(lines), notes)
+            yield Table(f"{way}: {measure}, speeds {speeds}, {who}", columns, tuple(lines), (note,))
+
+
+def _counts(path: Path, way: str) -> Table:
+    """Rows in which the 95 % interval leaves out zero: above + below."""
+    lines = []
+    for measure, speeds, who in measures():
+        found = compared(path, way, measure, speeds, who)
+        for group, scenarios in ROWS.items():
+            pairs = [found[scenario.name][1] for scenario in scenarios if scenario.name in found]
+            texts = []
+            for other in ("alone", "rounds"):
+                above = sum(pair[other].interval[0] > 0.0 for pair in pairs)
+                below = sum(pair[other].interval[1] < 0.0 for pair in pairs)
+                higher = sum(pair[other].difference > 0.0 for pair in pairs)
+                texts.append(f"above {above}, below {below} (mean higher {higher})")
+            lines.append((f"{measure}, {speeds}, {who}", group, *texts))
+    note = "Above and below: the 95 % interval of the paired difference leaves out zero."
+    return Table(f"{way}: in how many rows", ("", "rows", "against alone", "against rounds"), tuple(lines), (note,))
+
+
+def picture(path: Path) -> Figure:
+    """Three problems with optima at a random place, every second site three times slower: the Gap against time."""
+    rows, names = kept(path, FIELDS), TUNED[:3]
+    fig, axes = style.figure(5.4, 2, len(names), sharey=True)
+    looks = {"alone": ("alone", style.ALONE, "", "-"), "rounds": ("rounds", "#0072B2", "", "--")}
+    looks["free"] = ("free", style.TOGETHER, "1:3", "-")
+    for column, name in enumerate(names):
+        for k, who in enumerate(("fast sites", "slow sites")):
+            ax = axes[k][column]
+            for method, (label, colour, speeds, line) in looks.items():
+                curves = [r["curves 1:3"][k] for key, r in rows.items() if key[:3] == (name, method, speeds)]
+                error = margin(curves)
+                mean = np.mean(curves, axis=0)
+                ax.fill_between(MOMENTS, mean - error, mean + error, color=colour, alpha=0.16, linewidth=0)
+                ax.plot(MOMENTS, mean, color=colour, linewidth=2.2, linestyle=line, label=label)
+            style.title(ax, f"{name.split()[1]}, {who}")
+            ax.set_ylim(0.0, 1.02)
+    seeds = len({seed for *_, seed in rows})
+    text = f"share of the time that a site's experiments take it alone; bands: 95 % intervals over {seeds} seeds"
+    fig.supxlabel(text, fontsize=style.SMALL, color=style.INK)
+    fig.supylabel("mean Gap (1 = optimum found)", fontsize=style.NORMAL, color=style.INK)
+    style.legend(fig, [{"color": c, "label": n, "linewidth": 2.2, "linestyle": w} for n, c, _, w in looks.values()])
+    return fig
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--show", action="store_true", help="the tables alone")
     parser.add_argument("--tune", action="store_true", help="variants, on tuning seeds")
+    parser.add_argument("--picture", type=Path, help="write it there")
     options = parser.parse_args()
     path = RESULTS / ("pace_tuning.jsonl" if options.tune else "pace.jsonl")
     if not options.show:
@@ -228,6 +288,8 @@ def main() -> None:
     print(write(found, Writing.TEXT))
     if not options.tune:
         path.with_suffix(".md").write_text(write(found, Writing.MARKDOWN), encoding="utf-8")
+    if options.picture:
+        picture(path).savefig(options.picture, dpi=200)
 
 
 if __name__ == "__main__":
