@@ -122,7 +122,7 @@ def test_the_names_of_this_computer_are_fine(calm):
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "http://127.0.0.1:1", "null", None])
-@pytest.mark.parametrize("path", ["/result", "/failed", "/abandon", "/ask", "/alone"])
+@pytest.mark.parametrize("path", ["/result", "/failed", "/abandon", "/ask", "/alone", "/plate"])
 def test_a_form_of_another_page_is_refused(calm, origin, path):
     labs, page = calm
     form = page.build_request("POST", path, data={"trial": "0", "y": "1"}, headers={"Origin": origin or ""})
@@ -550,11 +550,55 @@ def test_a_plate_is_asked_for_listed_and_entered_in_any_order(laboratories):
     page.close()
 
 
-@pytest.mark.parametrize("count", ["", "0", "385", "x", "-1", "9" * 40])
-def test_a_plate_has_some_wells(laboratories, count):
+@pytest.fixture
+def bench(laboratories):
+    """`labs, page = bench`: a site that asks for plates; trial 0 of lab-a is to be run."""
     labs = laboratories(PLATES)
-    page = Visitor(labs.page("lab-a"), labs.secret)
+    with closing(Visitor(labs.page("lab-a"), labs.secret)) as page:
+        page.ask()
+        yield labs, page
+
+
+def designs(labs, first):
+    """The designs of lab-a's trials, from this one on."""
+    return [tuple(trial.design(PLATES.space).values()) for trial in labs.site("lab-a").trials[first:]]
+
+
+def test_the_wells_of_a_plate_share_what_is_ticked(bench):
+    labs, page = bench
+    page.post("/result", data={"trial": 0, "y": "1"})
     page.ask()
-    answer = page.post("/plate", data={"count": count})
-    assert answer.status_code == 409 and "a plate has 1 to 384 experiments" in answer.text
-    page.close()
+    page.post("/result", data={"trial": 1, "y": "2"})
+    page.post("/plate", data={"count": "4", "replicates": "1", "same.temperature": "yes"})
+    temperatures, times = zip(*designs(labs, 2), strict=True)
+    assert len(set(temperatures)) == 1 and len(set(times)) == 4
+
+
+def test_each_design_of_a_plate_is_there_as_often_as_asked(bench):
+    labs, page = bench
+    page.post("/plate", data={"count": "6", "replicates": "3"})
+    asked = designs(labs, 1)
+    assert len(asked) == 6 and sorted(asked.count(design) for design in set(asked)) == [3, 3]
+
+
+@pytest.mark.parametrize("number", ["", "0", "385", "x", "-1", "9" * 40])
+def test_a_plate_has_some_wells(bench, number):
+    labs, page = bench
+    for field, sentence in (("count", "1 to 384 experiments"), ("replicates", "each design 1 to 384 times")):
+        answer = page.post("/plate", data={"count": "8", "replicates": "2", field: number})
+        assert answer.status_code == 409 and f"a plate has {sentence}; got &#39;{number[:20]}&#39;." in answer.text
+    assert len(labs.site("lab-a").trials) == 1
+
+
+def test_a_plate_that_nothing_fulfils_is_one_sentence_and_what_was_ticked_stays(bench):
+    labs, page = bench
+    assert "<details >" in page.get("/").text and "checked" not in page.get("/").text
+    both = {"same.temperature": "yes", "same.time": "yes"}
+    answer = page.post("/plate", data={"count": "5", "replicates": "2", **both})
+    assert answer.status_code == 409
+    assert "with the same temperature and time in all wells there is at most 1 design; 3 different" in answer.text
+    assert 'size="3" value="5"' in answer.text and 'size="2" value="2"' in answer.text
+    assert answer.text.count("checked") == 2 and "<details open>" in answer.text
+    answer = page.post("/plate", data={"count": "5", "same.tmie": "yes"})
+    assert answer.status_code == 409 and "tmie" in answer.text
+    assert len(labs.site("lab-a").trials) == 1

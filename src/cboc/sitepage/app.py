@@ -25,12 +25,11 @@ from cboc.site.site import Site
 from cboc.site.trial import Trial
 from cboc.sitepage import history, outbox
 from cboc.sitepage.access import Access
-from cboc.sitepage.form import RAN, Fields, Mistyped, read_entry
+from cboc.sitepage.form import RAN, SAME, Fields, Mistyped, read_entry, read_order
 from cboc.sitepage.session import Session, Stage
 from cboc.web.layout import add_layout, templates
 
 Show = Callable[..., Response]
-MOST_WELLS = 384  # experiments that can be asked for at once
 LONGEST_NUMBER = 9  # digits of a trial's number
 
 
@@ -115,9 +114,9 @@ def _forms(session: Session, show: Show) -> APIRouter:
     @router.post("/plate")
     def plate(fields: Form) -> Response:
         try:
-            session.ask_for_more(_count(fields))
+            session.ask_for_more(read_order(fields))
         except CbocError as error:
-            return show("page.html", 409, **_seen(session, session.open(), str(error)))
+            return show("page.html", 409, **_seen(session, session.open(), str(error), fields))
         return RedirectResponse("/", 303)
 
     @router.post("/alone")
@@ -151,17 +150,10 @@ def _number(fields: Fields) -> int:
     return int(text)
 
 
-def _count(fields: Fields) -> int:
-    text = fields.get("count", "").strip()
-    if not text.isdecimal() or not 1 <= int(text[:LONGEST_NUMBER]) <= MOST_WELLS:
-        raise CbocError(f"a plate has 1 to {MOST_WELLS} experiments; got {text[:20]!r}.")
-    return int(text)
-
-
 def _seen(
     session: Session, site: Site, error: str = "", typed: Fields | None = None, chosen: int | None = None
 ) -> dict[str, Any]:
-    """The values that the page shows. Typed text appears in the form of its own trial and in no other.
+    """The values that the page shows. Typed text appears in its own form, and a result in that of its own trial.
 
     Of several trials to run, the form is for the one that was `chosen`, or was typed, or is the oldest.
     """
@@ -180,7 +172,7 @@ def _seen(
         "running": running,
         "error": error,
         "is_here": is_here,  # the error belongs to the form that is shown
-        "typed": typed if is_here else {},
+        "typed": typed,
         "is_settled": session.is_settled,
         "history": history.past(site),
         "version": history.version(site),
@@ -192,6 +184,6 @@ def _seen(
 
 def _environment() -> Environment:
     environment = templates(Path(__file__).parent / "templates")
-    environment.globals |= {"RAN": RAN, "kind": history.kind}
+    environment.globals |= {"RAN": RAN, "SAME": SAME, "kind": history.kind}
     environment.filters |= {"outcome": history.outcome, "moment": outbox.moment}
     return environment
