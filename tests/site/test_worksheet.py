@@ -33,6 +33,14 @@ def test_two_lines_for_one_trial_that_differ_are_refused(tmp_path):
     assert len(worksheet.read(path, SPACE)) == 1
 
 
+def test_a_text_is_read_as_the_file_with_it_is(tmp_path):
+    path = sheet(tmp_path / "s.csv", "0,5,0.5,0.5,,", "1,5,0.5,,,", "2,5,0.5,,,failed")
+    read = worksheet.read_text(path.read_text(), SPACE, str(path))
+    assert [entry.trial for entry in read] == [0, 2] and read == worksheet.read(path, SPACE)
+    with pytest.raises(CbocError, match="^the sheet, line 3, column y: expected a number"):
+        worksheet.read_text("trial\ta\tb\ty\r\n0\t5\t0,5\t0,5\r\n1\t5\t0,5\tmuch\r\n", SPACE)
+
+
 def test_a_sheet_with_a_mistake_tells_nothing(site, tmp_path):
     before = list(site.trials)
     path = sheet(tmp_path / "s.csv", "1,5,0.5,0.5,,", "7,5,0.5,0.6,,")

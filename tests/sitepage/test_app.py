@@ -16,7 +16,9 @@ import cboc
 import cboc.sitepage.app
 from cboc import CbocError, Float, Measurement, Policy, Space, Study
 from cboc.data.numbers import GROUPED
+from cboc.site import worksheet
 from cboc.site.trial import Decision, Status
+from cboc.sitepage.app import LARGEST
 from cboc.sitepage.form import read_entry
 from cboc.sitepage.history import picture
 from cboc.sitepage.outbox import lines
@@ -122,7 +124,7 @@ def test_the_names_of_this_computer_are_fine(calm):
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "http://127.0.0.1:1", "null", None])
-@pytest.mark.parametrize("path", ["/result", "/failed", "/abandon", "/ask", "/alone"])
+@pytest.mark.parametrize("path", ["/result", "/failed", "/abandon", "/ask", "/alone", "/plate", "/sheet"])
 def test_a_form_of_another_page_is_refused(calm, origin, path):
     labs, page = calm
     form = page.build_request("POST", path, data={"trial": "0", "y": "1"}, headers={"Origin": origin or ""})
@@ -550,11 +552,147 @@ def test_a_plate_is_asked_for_listed_and_entered_in_any_order(laboratories):
     page.close()
 
 
-@pytest.mark.parametrize("count", ["", "0", "385", "x", "-1", "9" * 40])
-def test_a_plate_has_some_wells(laboratories, count):
+@pytest.fixture
+def bench(laboratories):
+    """`labs, page = bench`: a site that asks for plates; trial 0 of lab-a is to be run."""
     labs = laboratories(PLATES)
-    page = Visitor(labs.page("lab-a"), labs.secret)
+    with closing(Visitor(labs.page("lab-a"), labs.secret)) as page:
+        page.ask()
+        yield labs, page
+
+
+def designs(labs, first):
+    """The designs of lab-a's trials, from this one on."""
+    return [tuple(trial.design(PLATES.space).values()) for trial in labs.site("lab-a").trials[first:]]
+
+
+def test_the_wells_of_a_plate_share_what_is_ticked(bench):
+    labs, page = bench
+    page.post("/result", data={"trial": 0, "y": "1"})
     page.ask()
-    answer = page.post("/plate", data={"count": count})
-    assert answer.status_code == 409 and "a plate has 1 to 384 experiments" in answer.text
-    page.close()
+    page.post("/result", data={"trial": 1, "y": "2"})
+    page.post("/plate", data={"count": "4", "replicates": "1", "same.temperature": "yes"})
+    temperatures, times = zip(*designs(labs, 2), strict=True)
+    assert len(set(temperatures)) == 1 and len(set(times)) == 4
+
+
+def test_each_design_of_a_plate_is_there_as_often_as_asked(bench):
+    labs, page = bench
+    page.post("/plate", data={"count": "6", "replicates": "3"})
+    asked = designs(labs, 1)
+    assert len(asked) == 6 and sorted(asked.count(design) for design in set(asked)) == [3, 3]
+
+
+@pytest.mark.parametrize("number", ["", "0", "385", "x", "-1", "9" * 40])
+def test_a_plate_has_some_wells(bench, number):
+    labs, page = bench
+    for field, sentence in (("count", "1 to 384 experiments"), ("replicates", "each design 1 to 384 times")):
+        answer = page.post("/plate", data={"count": "8", "replicates": "2", field: number})
+        assert answer.status_code == 409 and f"a plate has {sentence}; got &#39;{number[:20]}&#39;." in answer.text
+    assert len(labs.site("lab-a").trials) == 1
+
+
+def test_a_plate_that_nothing_fulfils_is_one_sentence_and_what_was_ticked_stays(bench):
+    labs, page = bench
+    assert "<details >" in page.get("/").text and "checked" not in page.get("/").text
+    both = {"same.temperature": "yes", "same.time": "yes"}
+    answer = page.post("/plate", data={"count": "5", "replicates": "2", **both})
+    assert answer.status_code == 409
+    assert "with the same temperature and time in all wells there is at most 1 design; 3 different" in answer.text
+    assert 'size="3" value="5"' in answer.text and 'size="2" value="2"' in answer.text
+    assert answer.text.count("checked") == 2 and "<details open>" in answer.text
+    answer = page.post("/plate", data={"count": "5", "same.tmie": "yes"})
+    assert answer.status_code == 409 and "tmie" in answer.text
+    assert len(labs.site("lab-a").trials) == 1
+
+
+def filled_in(page, *outcomes):
+    """The lines of the sheet of all open experiments, the first ones with these outcomes."""
+    header, *rows = page.get("/sheet.csv").text.splitlines()
+    told = [f"{row.removesuffix(',,,,')},{y},,," for row, y in zip(rows, outcomes, strict=False)]
+    return [header, *told, *rows[len(told) :]]
+
+
+def hand_in(page, lines):
+    return page.post("/sheet", data={"sheet": "\r\n".join(lines)})
+
+
+def test_a_sheet_is_handed_in_partly_filled_in(bench):
+    labs, page = bench
+    assert "Download trial 0 as a sheet" in page.get("/").text and 'action="/sheet"' in page.get("/").text
+    page.post("/plate", data={"count": "3"})
+    sheet = filled_in(page, "0.5", "", "1.5")
+    answer = hand_in(page, sheet)
+    assert answer.status_code == 200 and "2 lines were read from the sheet and told." in answer.text
+    assert [trial.y for trial in labs.site("lab-a").trials] == [0.5, None, 1.5, None]
+    assert ">1.5<" in answer.text and "2 experiments are ready to run." in answer.text
+    assert "were read" not in page.get("/").text
+    before = labs.site("lab-a").trials
+    assert hand_in(page, sheet).status_code == 200 and labs.site("lab-a").trials == before  # it counts once
+
+
+def test_a_sheet_pasted_from_a_spreadsheet_has_tabs_and_decimal_commas(bench):
+    labs, page = bench
+    sheet = [line.replace(",", "\t").replace(".", ",") for line in filled_in(page, "0.25")]
+    assert "1 line was read from the sheet" in hand_in(page, sheet).text
+    trial = labs.site("lab-a").trials[0]
+    assert (trial.y, trial.note) == (0.25, "")
+
+
+def test_a_sheet_of_another_site_is_seen_to_be_one(bench):
+    labs, page = bench
+    other = labs.site("lab-b")
+    other.ask()
+    answer = hand_in(page, worksheet.write(other.to_run, other.space).replace(",,,,", ",0.5,,,").splitlines())
+    assert labs.site("lab-a").trials[0].executed == pytest.approx(other.trials[0].proposed)
+    assert "another design was run" in answer.text
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (("time", "tmie"), "the sheet, line 1: column 'time' is missing; did you mean 'tmie'?"),
+        ((",0.5,", ",much,"), "the sheet, line 2, column y: expected a number or an empty cell, but found 'much'."),
+        ((",0.5,", ",,"), "no line of the sheet has an outcome in column y, or a status; nothing was told."),
+        (("0,", "7,"), "site 'lab-a' has no trial 7; its last is 1. Nothing in the sheet was told."),
+        ((",0.5,,,", ",0.5,,lost,"), "the sheet, line 2, column status: unknown status 'lost'"),
+        ((",0.5,,,", ",0.5,,,,"), "the sheet, line 2: expected 7 cells as in the header, but found 8."),
+    ],
+)
+def test_a_sheet_with_a_mistake_is_one_sentence_and_stays_to_be_mended(bench, change, sentence):
+    labs, page = bench
+    page.post("/plate", data={"count": "1"})
+    header, first, second = filled_in(page, "0.5")
+    before = labs.site("lab-a").trials
+    sheet = [header.replace(*change), first.replace(*change, 1), second]
+    answer = hand_in(page, sheet)
+    assert answer.status_code == 422 and sentence in unescaped(answer)
+    assert "required>\n{}</textarea>".format("\r\n".join(sheet)) in answer.text
+    assert '<details id="sheet" hx-morph-skip open>' in answer.text
+    assert labs.site("lab-a").trials == before
+
+
+def test_one_line_that_is_refused_and_nothing_of_the_sheet_is_told(bench):
+    labs, page = bench
+    page.post("/plate", data={"count": "2"})
+    sheet = filled_in(page, "0.5", "0.6", "3")
+    page.post("/result", data={"trial": 2, "y": "2"})
+    before = labs.site("lab-a").trials
+    answer = hand_in(page, sheet)
+    assert answer.status_code == 422 and "the sheet, line 4: " in answer.text
+    assert "was told 2 before, and 3 now." in answer.text and "Nothing in the sheet was told." in answer.text
+    assert labs.site("lab-a").trials == before
+
+
+def test_words_in_a_sheet_are_words(bench):
+    answer = hand_in(bench[1], ["</textarea><script>alert(1)</script>"])
+    assert answer.status_code == 422 and "<script>alert" not in answer.text
+
+
+@pytest.mark.parametrize("size", [LARGEST + 1, 20 * LARGEST])
+def test_a_form_that_is_too_large_is_refused_in_one_sentence(bench, size):
+    labs, page = bench
+    answer = page.post("/sheet", data={"sheet": "x" * size})
+    assert answer.status_code == 413 and "at most 1,048,576 bytes; cboc tell sheet.csv reads larger" in answer.text
+    assert hand_in(page, ["x" * (LARGEST - 100)]).status_code == 422
+    assert labs.site("lab-a").trials[0].status == Status.PENDING

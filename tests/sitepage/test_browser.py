@@ -233,6 +233,72 @@ def test_what_changes_is_said_aloud_and_every_field_has_a_label(labs, visit):
     assert window.title() == "lab-a: run trial 0 · cboc"
 
 
+@pytest.fixture
+def plates(laboratories):
+    """A site with six open experiments."""
+    space = {"temperature": (20.0, 90.0), "time": (1.0, 5.0)}
+    labs = laboratories(Study(space, ("lab-a", "lab-b"), 20, name="plates", pace="free"), initial=6)
+    labs.site("lab-a").ask(6)
+    return labs
+
+
+def test_a_filled_in_sheet_is_chosen_handed_in_and_found_in_the_history(plates, visit, tmp_path):
+    window = visit(plates, "lab-a")
+    ready(window, 0)
+    with window.expect_download() as download:
+        window.click("text=Download them as a sheet")
+    header, *lines = download.value.path().read_text().splitlines()
+    file = tmp_path / "sheet.csv"
+
+    def choose(*outcomes):
+        """Fill in the first lines, save the file, and choose it."""
+        told = [line.replace(",,,,", f",{y},,,") for line, y in zip(lines, outcomes, strict=False)]
+        text = "\n".join([header, *told, *lines[len(told) :]])
+        file.write_text(text, encoding="utf-8-sig")
+        with window.expect_file_chooser() as chooser:
+            window.click("#sheet-file")
+        chooser.value.set_files(file)
+        window.wait_for_function("text => document.getElementById('sheet-text').value === text", arg=text)
+
+    window.click("text=Hand in a filled-in sheet")
+    choose("0.5", "much", "0.75")
+    after_polls(window)
+    window.click("#sheet button")
+    assert "The sheet, line 3, column y:" in window.inner_text("main > .error")
+    assert ",much," in window.input_value("#sheet-text") and window.is_visible("#sheet-text")
+    choose("0.5", "nothing", "0.75")
+    choose("0.5", "", "0.75")  # the same file, changed
+    window.click("#sheet button")
+    window.wait_for_selector("text=2 lines were read from the sheet and told.")
+    assert window.locator("#trials tbody tr td:nth-child(2)").all_inner_texts() == ["0.75", "0.5"]
+    assert [trial.y for trial in plates.site("lab-a").trials] == [0.5, None, 0.75, None, None, None]
+
+
+def test_a_file_that_is_not_text_is_not_handed_in(plates, visit):
+    window = visit(plates, "lab-a")
+    ready(window, 0)
+    window.click("text=Hand in a filled-in sheet")
+    for content, sentence in ((b"PK\x03\x04\xff", "is not UTF-8 text"), (b"x" * 2**21, "less than 1,048,576 bytes")):
+        window.set_input_files("#sheet-file", {"name": "plate.xlsx", "mimeType": "text/csv", "buffer": content})
+        window.wait_for_selector(f"#sheet-trouble:has-text('{sentence}')")
+        assert window.input_value("#sheet-text") == ""
+
+
+def test_what_is_ticked_for_a_plate_survives_the_pages_own_questions(plates, visit):
+    window = visit(plates, "lab-a")
+    ready(window, 0)
+    window.fill("#count", "4")
+    window.get_by_label("each design").fill("2")
+    window.click("text=Same in all wells")
+    window.get_by_label("temperature, the same in all wells").check()
+    after_polls(window)
+    window.click("#plate button")
+    window.wait_for_selector("text=10 experiments are ready to run.")
+    plate = [trial.design(plates.study.space) for trial in plates.site("lab-a").trials[6:]]
+    assert len({design["temperature"] for design in plate}) == 1
+    assert sorted(plate.count(design) for design in plate) == [2, 2, 2, 2]
+
+
 def test_another_program_that_finishes_the_study(labs, visit):
     window = visit(labs, "lab-a")
     sites = [labs.site(name) for name in labs.study.sites]

@@ -44,30 +44,41 @@ class Table(NamedTuple):
 def read_csv(path: str | PathLike[str], space: Space, outcome: str) -> list[Row]:
     """Read the rows of a CSV file separated by comma, semicolon or tab; see `read_texts` for decimal commas."""
     _check_names(space, outcome)
-    lines = read_texts(path, (*space.names, outcome), ("sem", "status"))
+    lines = read_texts(text_of(path), str(path), (*space.names, outcome), ("sem", "status"))
     return [_row(_values(texts, space, outcome, place), space, outcome, place) for place, texts in lines]
 
 
-def read_texts(
-    path: str | PathLike[str], needed: Sequence[str], known: Sequence[str] = ()
-) -> list[tuple[str, dict[str, str]]]:
-    """The lines of a CSV file that are not empty: the place of each, and its cells by column name.
+def text_of(path: str | PathLike[str]) -> str:
+    """The text of a file; raises one sentence if it cannot be read, or is not text."""
+    try:
+        return Path(path).read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise CbocError(f"cannot read {path}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise CbocError(f"{path} is not UTF-8 text; save it as 'CSV UTF-8'.") from None
 
-    Numbers are returned with decimal points. In files separated by semicolons or tabs a comma is read as a decimal
-    point: 0,25 always, 1,234 only if other numbers show that the file has decimal commas (0,25 somewhere, 0.25
+
+def read_texts(
+    text: str, name: str, needed: Sequence[str], known: Sequence[str] = ()
+) -> list[tuple[str, dict[str, str]]]:
+    """The lines of a CSV text that are not empty: the place of each, and its cells by column name.
+
+    Places and errors call the text by its `name`: "sheet.csv, line 3".
+
+    Numbers are returned with decimal points. In texts separated by semicolons or tabs a comma is read as a decimal
+    point: 0,25 always, 1,234 only if other numbers show that the text has decimal commas (0,25 somewhere, 0.25
     nowhere). Otherwise 1,234 stays, and its reader refuses it: it may mean a thousand times as much.
     """
-    text = _text(path)
     delimiter = _delimiter(text.partition("\n")[0], set(needed))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
-    lines = _lines(reader, path)
-    columns = [name.strip() for name in next(lines, [])]
-    with at(f"{path}, line 1"):
+    lines = _lines(reader, name)
+    columns = [column.strip() for column in next(lines, [])]
+    with at(f"{name}, line 1"):
         _check_columns(columns, needed, known)
     found = []
     for cells in lines:
         if any(cell.strip() for cell in cells):
-            place = f"{path}, line {reader.line_num}"
+            place = f"{name}, line {reader.line_num}"
             with at(place):
                 found.append((place, _named(columns, cells, delimiter)))
     return found if delimiter == "," else _with_points(found, {*needed, *known})
@@ -86,13 +97,13 @@ def _with_points(lines: list[tuple[str, dict[str, str]]], wanted: set[str]) -> l
     return [(place, {name: clear(text) for name, text in texts.items()}) for place, texts in lines]
 
 
-def _lines(reader: Reader, path: str | PathLike[str]) -> Iterator[list[str]]:
+def _lines(reader: Reader, name: str) -> Iterator[list[str]]:
     """The lines of a table; raises one sentence if it cannot be read, as with a cell above 131 072 characters."""
     try:
         yield from reader
     except csv.Error as error:
         raise CbocError(
-            f"{path}, line {reader.line_num}: not a line of a table ({error}); is a quote left open?"
+            f"{name}, line {reader.line_num}: not a line of a table ({error}); is a quote left open?"
         ) from None
 
 
@@ -133,15 +144,6 @@ def write_csv(path: str | PathLike[str], table: Table) -> None:
 def to_frame(table: Table) -> Any:
     """The table as a pandas DataFrame."""
     return _pandas("to_frame").DataFrame(table.cells, columns=table.columns)
-
-
-def _text(path: str | PathLike[str]) -> str:
-    try:
-        return Path(path).read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise CbocError(f"cannot read {path}: {error.strerror}.") from None
-    except UnicodeDecodeError:
-        raise CbocError(f"{path} is not UTF-8 text; save it as 'CSV UTF-8'.") from None
 
 
 def _delimiter(header: str, wanted: set[str]) -> str:

@@ -1,4 +1,4 @@
-"""The worksheet: a CSV of designs to run; a person fills in the outcomes, and `cboc tell` reads it.
+"""The worksheet: a CSV of designs to run; a person fills in the outcomes, and `cboc tell` or the site's page reads it.
 
 trial,temperature,solvent,y,sem,status,cost
 7,62.5,water,,,,
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from cboc.data.objective import Measurement
-from cboc.data.tables import place_design, read_design, read_number, read_texts
+from cboc.data.tables import place_design, read_design, read_number, read_texts, text_of
 from cboc.errors import CbocError, at, did_you_mean
 from cboc.site.site import Site
 from cboc.site.trial import Status, Trial
@@ -69,12 +69,17 @@ def write(trials: Sequence[Trial], space: Space, wells: Sequence[str] | None = N
 
 
 def read(path: str | PathLike[str], space: Space) -> list[Entry]:
-    """Read the filled-in lines; raises if two lines for one trial differ."""
+    """Read the filled-in lines of a file."""
+    return read_text(text_of(path), space, str(path))
+
+
+def read_text(text: str, space: Space, name: str = "the sheet") -> list[Entry]:
+    """Read the filled-in lines; raises if two lines for one trial differ. Errors call the sheet by its `name`."""
     outcome = _outcome(space)
-    lines = read_texts(path, ("trial", *space.names, "y"), (*outcome[1:], WELL))
+    lines = read_texts(text, name, ("trial", *space.names, "y"), (*outcome[1:], WELL))
     found: dict[int, Entry] = {}
     for place, texts in lines:
-        if any(texts.get(name) for name in outcome):
+        if any(texts.get(column) for column in outcome):
             entry = _entry(place, texts, space)
             before = found.setdefault(entry.trial, entry)
             if replace(before, place=place) != entry:

@@ -15,7 +15,7 @@ from pathlib import Path
 from secrets import token_urlsafe
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Depends, FastAPI, Request, Response
+from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from jinja2 import Environment
 
@@ -25,17 +25,22 @@ from cboc.site.site import Site
 from cboc.site.trial import Trial
 from cboc.sitepage import history, outbox
 from cboc.sitepage.access import Access
-from cboc.sitepage.form import RAN, Fields, Mistyped, read_entry
+from cboc.sitepage.form import RAN, SAME, Fields, Mistyped, read_entry, read_order
 from cboc.sitepage.session import Session, Stage
 from cboc.web.layout import add_layout, templates
 
 Show = Callable[..., Response]
-MOST_WELLS = 384  # experiments that can be asked for at once
 LONGEST_NUMBER = 9  # digits of a trial's number
+LARGEST = 2**20  # bytes of a form, as many as Starlette reads into one field
+TOO_LARGE = f"a form has at most {LARGEST:,} bytes; cboc tell sheet.csv reads larger sheets."
 
 
 async def form_of(request: Request) -> Fields:
-    """Return the fields of the form in a request."""
+    """Return the fields of the form in a request; refuses one that is too large."""
+    if int(request.headers.get("content-length", 0)) > LARGEST:
+        async for _ in request.stream():
+            pass  # a browser that is still sending does not show an answer
+        raise HTTPException(413)
     return {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
 
 
@@ -56,9 +61,11 @@ def create_page(storage: str | Path, *, secret: str | None = None, **options: An
 
     app.include_router(_views(session, show))
     app.include_router(_forms(session, show))
+    app.include_router(_plates(session, show))
     app.add_exception_handler(CbocError, lambda _, error: show("trouble.html", 409, error=error))
     app.add_exception_handler(400, lambda *_: show("trouble.html", 400, error="this form is not from this page."))
     app.add_exception_handler(404, lambda *_: show("trouble.html", 404, error="there is no such page here."))
+    app.add_exception_handler(413, lambda *_: show("trouble.html", 413, error=TOO_LARGE))
     app.add_exception_handler(405, lambda *_: RedirectResponse("/", 303))  # somebody typed the address of a form
     return app
 
@@ -67,8 +74,8 @@ def _views(session: Session, show: Show) -> APIRouter:
     router = APIRouter()
 
     @router.get("/")
-    def page(trial: int | None = None) -> Response:
-        return show("page.html", **_seen(session, session.open(), chosen=trial))
+    def page(trial: int | None = None, told: int = 0) -> Response:
+        return show("page.html", **_seen(session, session.open(), chosen=trial, told=told))
 
     @router.get("/sheet.csv")
     def sheet() -> Response:
@@ -112,14 +119,6 @@ def _forms(session: Session, show: Show) -> APIRouter:
         session.ask(at_once="at_once" in fields)
         return RedirectResponse("/", 303)
 
-    @router.post("/plate")
-    def plate(fields: Form) -> Response:
-        try:
-            session.ask_for_more(_count(fields))
-        except CbocError as error:
-            return show("page.html", 409, **_seen(session, session.open(), str(error)))
-        return RedirectResponse("/", 303)
-
     @router.post("/alone")
     def alone(fields: Form) -> Response:
         session.go_on_alone(_number(fields))
@@ -144,6 +143,33 @@ def _forms(session: Session, show: Show) -> APIRouter:
     return router
 
 
+def _plates(session: Session, show: Show) -> APIRouter:
+    """The forms about several experiments. After a mistake, they are there again with all that was typed."""
+    router = APIRouter()
+
+    @router.post("/plate")
+    def plate(fields: Form) -> Response:
+        try:
+            session.ask_for_more(read_order(fields))
+        except CbocError as error:
+            return show("page.html", 409, **_seen(session, session.open(), str(error), fields))
+        return RedirectResponse("/", 303)
+
+    @router.post("/sheet")
+    def sheet(fields: Form) -> Response:
+        site = session.open()
+        try:
+            entries = worksheet.read_text(fields.get("sheet", ""), site.space)
+            if not entries:
+                raise CbocError("no line of the sheet has an outcome in column y, or a status; nothing was told.")
+            worksheet.enter_all(site, entries)
+        except CbocError as error:
+            return show("page.html", 422, **_seen(session, session.open(), str(error), fields))
+        return RedirectResponse(f"/?told={len(entries)}", 303)
+
+    return router
+
+
 def _number(fields: Fields) -> int:
     text = fields.get("trial", "")
     if not text.isdecimal() or len(text) > LONGEST_NUMBER:
@@ -151,17 +177,15 @@ def _number(fields: Fields) -> int:
     return int(text)
 
 
-def _count(fields: Fields) -> int:
-    text = fields.get("count", "").strip()
-    if not text.isdecimal() or not 1 <= int(text[:LONGEST_NUMBER]) <= MOST_WELLS:
-        raise CbocError(f"a plate has 1 to {MOST_WELLS} experiments; got {text[:20]!r}.")
-    return int(text)
-
-
 def _seen(
-    session: Session, site: Site, error: str = "", typed: Fields | None = None, chosen: int | None = None
+    session: Session,
+    site: Site,
+    error: str = "",
+    typed: Fields | None = None,
+    chosen: int | None = None,
+    told: int = 0,
 ) -> dict[str, Any]:
-    """The values that the page shows. Typed text appears in the form of its own trial and in no other.
+    """The values that the page shows. Typed text appears in its own form, and a result in that of its own trial.
 
     Of several trials to run, the form is for the one that was `chosen`, or was typed, or is the oldest.
     """
@@ -179,8 +203,9 @@ def _seen(
         "trial": trial,
         "running": running,
         "error": error,
+        "told": told,  # lines of a sheet, just now
         "is_here": is_here,  # the error belongs to the form that is shown
-        "typed": typed if is_here else {},
+        "typed": typed,
         "is_settled": session.is_settled,
         "history": history.past(site),
         "version": history.version(site),
@@ -192,6 +217,6 @@ def _seen(
 
 def _environment() -> Environment:
     environment = templates(Path(__file__).parent / "templates")
-    environment.globals |= {"RAN": RAN, "kind": history.kind}
+    environment.globals |= {"RAN": RAN, "SAME": SAME, "LARGEST": LARGEST, "kind": history.kind}
     environment.filters |= {"outcome": history.outcome, "moment": outbox.moment}
     return environment

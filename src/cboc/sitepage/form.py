@@ -1,4 +1,4 @@
-"""Convert the typed fields of the form to an outcome and a design."""
+"""Convert the typed fields of the forms to an outcome and a design, or to a plate."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from cboc.space.parameters import Parameter
 from cboc.space.space import Space
 
 RAN = "ran."  # before a parameter's name: the field for the value that was really run
+SAME = "same."  # before a parameter's name: the tick that it is the same in all wells
+MOST_WELLS = 384  # experiments that can be asked for at once
 
 Fields = Mapping[str, str]
 
@@ -25,6 +27,15 @@ class Entry:
     ran: dict[str, Any] | None
 
 
+@dataclass(frozen=True)
+class Order:
+    """A plate to ask for: so many experiments, each design so many times, these parameters the same in all wells."""
+
+    count: int
+    replicates: int
+    same: tuple[str, ...]
+
+
 class Mistyped(CbocError):
     """A field holds something other than what it is for."""
 
@@ -35,6 +46,15 @@ def read_entry(fields: Fields, space: Space, design: Mapping[str, Any]) -> Entry
         return _entry(fields, space, design)
     except CbocError as error:
         raise Mistyped(str(error)) from None
+
+
+def read_order(fields: Fields) -> Order:
+    """Read the plate that a form asks for; whether there is such a plate, the site knows."""
+    return Order(
+        _whole(f"a plate has 1 to {MOST_WELLS} experiments", fields.get("count", "")),
+        _whole(f"a plate has each design 1 to {MOST_WELLS} times", fields.get("replicates", "1")),
+        tuple(name.removeprefix(SAME) for name in fields if name.startswith(SAME)),
+    )
 
 
 def _entry(fields: Fields, space: Space, design: Mapping[str, Any]) -> Entry:
@@ -74,3 +94,10 @@ def _number(what: str, text: str) -> float:
     if number is None:
         raise CbocError(f"{what} is a number such as 0.25; {text.strip()!r} is not one.")
     return number
+
+
+def _whole(expected: str, text: str) -> int:
+    written = text.strip()
+    if not written.isdecimal() or len(written) > len(str(MOST_WELLS)) or not 1 <= int(written) <= MOST_WELLS:
+        raise CbocError(f"{expected}; got {written[:20]!r}.")
+    return int(written)

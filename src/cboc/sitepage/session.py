@@ -22,6 +22,7 @@ from cboc.joining import join
 from cboc.site.polling import pause
 from cboc.site.site import Finished, Site
 from cboc.site.trial import Trial
+from cboc.sitepage.form import Order
 from cboc.storage.sitefile import SiteFile
 
 LOG = logging.getLogger(__name__)
@@ -90,10 +91,10 @@ class Session:
             if at_once or self._clock() >= self._due:
                 self._ask(self.open())
 
-    def ask_for_more(self, count: int) -> None:
+    def ask_for_more(self, order: Order) -> None:
         """Ask for a plate of new experiments, whatever is open; raises a sentence if there is nothing to run yet."""
         with self._lock:
-            self.open().ask(count)
+            self.open().ask(order.count, replicates=order.replicates, same=order.same)
 
     def go_on_alone(self, number: int) -> None:
         """Run the site's own proposal for this trial, if there is still no answer."""
