@@ -17,7 +17,7 @@ from sqlalchemy import Engine, select
 from starlette.types import Lifespan
 
 from cboc.coordinator.dashboard.pages import add_pages
-from cboc.coordinator.database import glance, open_database, studies
+from cboc.coordinator.database import open_database, studies, transaction
 from cboc.coordinator.errors import LARGEST, PATIENCE, REFUSALS, Bounded, Disagreement, add_errors
 from cboc.coordinator.metrics import Measured, Metrics
 from cboc.coordinator.rate_limit import RateLimit
@@ -88,8 +88,8 @@ def _operators(engine: Engine, metrics: Metrics) -> APIRouter:
 
     @router.get(wire.HEALTH.path)
     def healthz() -> dict[str, str]:
-        with glance(engine) as connection:  # reads one of our own tables: a database may answer without having them
-            connection.execute(select(studies.c.study).limit(1))
+        with transaction(engine, is_reading=True) as connection:
+            connection.execute(select(studies.c.study).limit(1))  # one of our own: a database may answer without them
         return {"status": "well"}
 
     @router.get("/metrics", include_in_schema=False)
