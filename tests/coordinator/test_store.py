@@ -9,7 +9,7 @@ from cboc.coordinator.database import transaction
 from cboc.coordinator.store import SqlStore, from_bytes, to_bytes
 from cboc.coordinator.transactions import Transactions
 from cboc.exchange.messages import Proposal
-from cboc.exchange.store import Closure, Entry
+from cboc.exchange.store import Entry
 
 from ..exchange.test_store import SITES, StoreContract, entry
 
@@ -49,7 +49,7 @@ def test_what_was_committed_is_there_for_the_next_one_and_what_was_not_is_not(en
     with transaction(engine) as connection:
         store = SqlStore(connection, names[0])
         store.add(entry("y"))
-        store.close(Closure(0, ("x", "y")))
+        store.close()
         store.leave("y")
         connection.rollback()
     with transaction(engine, is_reading=True) as connection:

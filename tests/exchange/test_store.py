@@ -3,7 +3,7 @@
 import pytest
 
 from cboc.exchange.messages import Proposal
-from cboc.exchange.store import Closure, Entry, MemoryStore
+from cboc.exchange.store import Entry, MemoryStore
 
 SITES = ("x", "y", "z")
 
@@ -40,7 +40,7 @@ class StoreContract:
     def test_turns_are_a_sites_own_and_may_leave_some_out(self, store, reread):
         for turn, round in ((0, 0), (2, 1), (7, 2)):
             store.add(entry("x", round, turn))
-            store.close(Closure(round, ("x",)))
+            store.close()
         store.add(entry("y", 3, 1))
         for kept in (store, reread()):
             assert [kept.find("x", turn) for turn in (0, 2, 7)] == [
@@ -56,7 +56,7 @@ class StoreContract:
         store.add(entry("x"), opened_at=1000.5)
         store.add(entry("y"))  # moves nothing
         assert store.opened_at == reread().opened_at == 1000.5
-        store.close(Closure(0, ("x", "y")))
+        store.close()
         assert store.opened_at is None and reread().opened_at is None
         store.add(entry("x", 1, 1), opened_at=2000.25)
         assert store.opened_at == reread().opened_at == 2000.25
@@ -64,7 +64,7 @@ class StoreContract:
     def test_what_a_closed_round_holds_stays(self, store, reread):
         store.add(entry("x"))
         store.add(entry("y"))
-        store.close(Closure(0, ("x", "y")))
+        store.close()
         store.add(entry("z", 1))
         for kept in (store, reread()):
             assert kept.closed == 1
@@ -76,7 +76,7 @@ class StoreContract:
         arrivals = [("x", 0), ("y", 0), ("x", 1), ("x", 2), ("y", 5)]
         for state, (site, turn) in enumerate(arrivals):
             store.add(entry(site, state, turn))
-            store.close(Closure(state, (site,)))
+            store.close()
         for kept in (store, reread()):
             found = [
                 {site: (e.state, e.proposal.turn) for site, e in kept.latest_of_all(s).items()} for s in range(-1, 6)

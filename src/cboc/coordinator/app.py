@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from functools import partial
 from importlib.metadata import version
 from typing import Annotated, Any
 
@@ -17,7 +18,7 @@ from sqlalchemy import Engine, select
 from starlette.types import Lifespan
 
 from cboc.coordinator.dashboard.pages import add_pages
-from cboc.coordinator.database import glance, open_database, studies
+from cboc.coordinator.database import open_database, studies, transaction
 from cboc.coordinator.errors import LARGEST, PATIENCE, REFUSALS, Bounded, Disagreement, add_errors
 from cboc.coordinator.metrics import Measured, Metrics
 from cboc.coordinator.rate_limit import RateLimit
@@ -57,16 +58,19 @@ class Gatekeeper:
         return known
 
 
-def who_of(request: Request, shown: Shown) -> tuple[str, str]:
-    """Return (study, site) of the token in a message."""
+async def who_of(request: Request, shown: Shown) -> Callable[[], tuple[str, str]]:
+    """Return a function that gives (study, site) of the token in a message.
+
+    It asks the database, so the thread that answers the message calls it: a second thread would take longer than that.
+    """
     if shown is None or len(shown.credentials) > wire.LONGEST_SECRET:
         raise NotAllowed("a message needs the site's token: Authorization: Bearer TOKEN.")
     gatekeeper: Gatekeeper = request.app.state.gatekeeper
-    return gatekeeper.who(shown.credentials, "" if request.client is None else request.client.host)
+    return partial(gatekeeper.who, shown.credentials, "" if request.client is None else request.client.host)
 
 
 Body = Annotated[bytes, Depends(body_of)]
-Who = Annotated[tuple[str, str], Depends(who_of)]
+Who = Annotated[Callable[[], tuple[str, str]], Depends(who_of)]
 
 
 def create_app(engine: Engine, lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
@@ -88,8 +92,8 @@ def _operators(engine: Engine, metrics: Metrics) -> APIRouter:
 
     @router.get(wire.HEALTH.path)
     def healthz() -> dict[str, str]:
-        with glance(engine) as connection:  # reads one of our own tables: a database may answer without having them
-            connection.execute(select(studies.c.study).limit(1))
+        with transaction(engine, is_reading=True) as connection:
+            connection.execute(select(studies.c.study).limit(1))  # one of our own: a database may answer without them
         return {"status": "well"}
 
     @router.get("/metrics", include_in_schema=False)
@@ -123,33 +127,34 @@ def _sites(transactions: Transactions, tokens: Tokens) -> APIRouter:
         return membership(*tokens.join(said["code"], said["token"]))
 
     @router.get(wire.STUDY.path, **_documented(wire.STUDY))
-    def study(known: Who) -> Response:
-        return membership(*known)
+    def study(who: Who) -> Response:
+        return membership(*who())
 
     @router.get(wire.STAND.path, **_documented(wire.STAND))
-    def standing(known: Who) -> Response:
-        return JSONResponse(wire.standing_body(transactions.standing(known[0])))
+    def standing(who: Who) -> Response:
+        study, _ = who()
+        return JSONResponse(wire.standing_body(transactions.standing(study)))
 
     @router.put(wire.SUBMIT.path, **_documented(wire.SUBMIT))
-    def submit(turn: Turn, body: Body, known: Who) -> Response:
-        study, site = known
+    def submit(turn: Turn, body: Body, who: Who) -> Response:
+        study, site = who()
         transactions.submit(study, wire.read_proposal(site, turn, wire.read(wire.PROPOSAL, body, is_exact=True)))
         return Response(status_code=204)
 
     @router.get(wire.MIX.path, **_documented(wire.MIX))
-    def mix(turn: Turn, known: Who) -> Response:
+    def mix(turn: Turn, who: Who) -> Response:
         try:
-            return JSONResponse(wire.mix_body(transactions.mix(*known, turn)))
+            return JSONResponse(wire.mix_body(transactions.mix(*who(), turn)))
         except Waiting as waiting:
             return JSONResponse(wire.standing_body(waiting.standing), 202, {"Retry-After": str(PATIENCE)})
 
     @router.get(wire.HEAR.path, **_documented(wire.HEAR))
-    def news(known: Who) -> Response:
-        return JSONResponse(wire.news_body(transactions.news(*known)))
+    def news(who: Who) -> Response:
+        return JSONResponse(wire.news_body(transactions.news(*who())))
 
     @router.post(wire.LEAVE.path, **_documented(wire.LEAVE))
-    def leave(known: Who) -> Response:
-        transactions.leave(*known)
+    def leave(who: Who) -> Response:
+        transactions.leave(*who())
         return Response(status_code=204)
 
     return router

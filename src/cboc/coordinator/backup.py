@@ -92,8 +92,9 @@ def _opened(url: str, *, is_there: bool = False) -> Iterator[Engine]:
 @contextmanager
 def _moment(engine: Engine) -> Iterator[Connection]:
     """A transaction that sees all tables as they were when it began."""
-    with transaction(engine, is_reading=True) as connection:  # enough on SQLite
-        if connection.dialect.name == "postgresql":
+    is_postgresql = engine.dialect.name == "postgresql"
+    with transaction(engine, is_reading=not is_postgresql) as connection:  # enough on SQLite
+        if is_postgresql:
             connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
         yield connection
 

@@ -144,17 +144,13 @@ def _begin(connection: Connection) -> None:
 
 @contextmanager
 def transaction(engine: Engine, *, is_reading: bool = False) -> Iterator[Connection]:
-    """Begin a transaction that writes, or one that only reads and keeps nobody waiting."""
-    with engine.connect().execution_options(**(READING if is_reading else {})) as connection, connection.begin():
+    """Begin a transaction that writes, or one that only reads and keeps nobody waiting.
+
+    On PostgreSQL only writing needs one. There every statement sees what is committed when it begins, in a transaction
+    or not, and to begin and end one takes as long as two statements.
+    """
+    options: dict[str, Any] = {}
+    if is_reading:
+        options = READING if engine.dialect.name == "sqlite" else {"isolation_level": "AUTOCOMMIT"}
+    with engine.connect().execution_options(**options) as connection, connection.begin():
         yield connection
-
-
-@contextmanager
-def glance(engine: Engine) -> Iterator[Connection]:
-    """A connection for one reading statement, without a transaction, which would take as long again over a network."""
-    if engine.dialect.name == "sqlite":
-        with transaction(engine, is_reading=True) as connection:
-            yield connection
-    else:
-        with engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
-            yield connection

@@ -18,7 +18,7 @@ from cboc.consensus.matrix import DESIGN_ONE
 from cboc.coordinator.database import proposals, sites, studies
 from cboc.errors import CbocError
 from cboc.exchange.messages import Point, Proposal
-from cboc.exchange.store import Closure, Entry
+from cboc.exchange.store import Entry
 
 IS_STUDY = studies.c.study == bindparam("of")
 STANDING = select(studies.c.closed, studies.c.opened_at, studies.c.departures).where(IS_STUDY)
@@ -167,8 +167,8 @@ class SqlStore:
     def states(self, site: str, last: int) -> Sequence[int]:
         return self._execute(STATES, who=site, at=last).scalars().all()
 
-    def close(self, closure: Closure) -> None:
-        self.closed, self.opened_at = closure.state + 1, None
+    def close(self) -> None:
+        self.closed, self.opened_at = self.closed + 1, None
         self._execute(CLOSE, number=self.closed)
 
     def leave(self, site: str) -> None:

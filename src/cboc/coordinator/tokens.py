@@ -17,7 +17,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, Engine, Row, bindparam, delete, insert, select, update
 
-from cboc.coordinator.database import glance, invites, sites, transaction
+from cboc.coordinator.database import invites, sites, transaction
 from cboc.errors import CbocError
 
 WEEK = 7 * 24 * 3600.0
@@ -103,7 +103,7 @@ class Tokens:
 
     def who(self, token: str) -> tuple[str, str]:
         """Return (study, site) of a token."""
-        with glance(self._engine) as connection:
+        with transaction(self._engine, is_reading=True) as connection:
             found = connection.execute(WHO, {"shown": fingerprint(token)}).one_or_none()
         if found is None:
             raise NotAllowed("this token is unknown or was revoked; ask for an invitation.")

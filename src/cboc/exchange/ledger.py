@@ -20,7 +20,7 @@ from cboc.consensus.rules import Snapshot
 from cboc.errors import CbocError
 from cboc.exchange.messages import MOST_OTHERS, Mix, News, Point, Proposal
 from cboc.exchange.network import Conflict, NotSubmitted, Standing, Waiting
-from cboc.exchange.store import Closure, Entry, MemoryStore, Store
+from cboc.exchange.store import Entry, MemoryStore, Store
 from cboc.exchange.study import Study
 
 
@@ -162,22 +162,19 @@ class Ledger:
     def _close_if_complete(self) -> None:
         pace = self.study.pace
         if pace.is_complete(self._roster().keys() if pace.waits else set(), self.store.entries(self.round).keys()):
-            self._close()
+            self.store.close()
 
     def close_if_due(self) -> None:
         """Close a round whose deadline has passed."""
         if self.is_due:
-            self._close()
+            self.store.close()
 
     def close(self) -> None:
         """Close the open round early, with the sites that are in."""
         present = len(self.store.entries(self.round))
         if present < self.study.quorum:
             raise CbocError(f"round {self.round} needs {self.study.quorum} sites to close; {present} are in.")
-        self._close()
-
-    def _close(self) -> None:
-        self.store.close(Closure(self.round, tuple(self.store.entries(self.round))))
+        self.store.close()
 
     # --------------------------------------------------------------------------------------------- what comes out
 

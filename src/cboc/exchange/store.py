@@ -25,14 +25,6 @@ class Entry:
         return self.before + len(self.proposal.X)
 
 
-@dataclass(frozen=True)
-class Closure:
-    """The closing of a state, with the sites in it."""
-
-    state: int
-    present: tuple[str, ...]
-
-
 class Store(Protocol):
     """The facts of one study."""
 
@@ -65,7 +57,7 @@ class Store(Protocol):
     def states(self, site: str, last: int) -> Sequence[int]:
         """The states of a site's entries, in order, up to and including `last`."""
 
-    def close(self, closure: Closure) -> None:
+    def close(self) -> None:
         """Close the open state; the next one opens with its first proposal."""
 
     def leave(self, site: str) -> None: ...
@@ -117,8 +109,8 @@ class MemoryStore:
     def states(self, site: str, last: int) -> Sequence[int]:
         return [entry.state for entry in self._record.get(site, ()) if entry.state <= last]
 
-    def close(self, closure: Closure) -> None:
-        self.closed, self.opened_at = closure.state + 1, None
+    def close(self) -> None:
+        self.closed, self.opened_at = self.closed + 1, None
         self._states.append({})
 
     def leave(self, site: str) -> None:
