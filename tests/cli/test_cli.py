@@ -138,6 +138,14 @@ def test_init_writes_the_template_and_does_not_overwrite(here):
     assert sentence(call("init", "no/study.toml")) == "cannot read or write no/study.toml: No such file or directory.\n"
 
 
+def test_init_writes_the_pace_that_is_asked_for(here):
+    assert call("init", "--pace", "rounds").exit_code == 0
+    assert read(here / "study.toml").study.pace.name == "rounds"
+    assert call("init", "--force").exit_code == 0
+    assert read(here / "study.toml").study.pace.name == "free"
+    assert sentence(call("init", "--force", "--pace", "quick")) == "'quick' is not a pace; known: rounds, free.\n"
+
+
 def test_a_mistake_in_the_study_is_one_sentence_on_stderr(here):
     (here / "study.toml").write_text(STUDY.replace("horizon", "horizn"))
     assert "did you mean 'horizon'?" in sentence(call("simulate", "study.toml"))

@@ -31,6 +31,7 @@ from cboc.cli.site_option import FILE, VARIABLE, usual_file
 from cboc.cli.work import work
 from cboc.errors import CbocError
 from cboc.evidence import demo as demonstration
+from cboc.exchange.pace import as_pace
 from cboc.plots import style
 from cboc.runs.compare import results
 from cboc.runs.repetitions import default_directory
@@ -127,16 +128,19 @@ def options(
 def init(
     path: Annotated[Path, typer.Argument(help="The file to write.")] = Path("study.toml"),
     force: Annotated[bool, typer.Option("--force", help="Overwrite the file if it exists.")] = False,
+    pace: Annotated[str, typer.Option(metavar="free|rounds", help="Who waits for whom.")] = "free",
 ) -> None:
     """Write a study file to start from.
 
-    It is commented, and it runs as it is. Change the sites and the parameters to yours.
+    It is commented, and it runs as it is. Change the sites and the parameters to yours. At the free pace every site is
+    answered at once, from what the others have sent so far: nobody waits. In rounds, the paper's pace, everybody waits
+    for the slowest; choose them to repeat the paper, or if your sites want to be in step.
 
     Example: `cboc init && cboc simulate study.toml --seeds 8`
     """
     if path.exists() and not force:
         raise CbocError(f"{path} exists already; --force overwrites it.")
-    path.write_text(studyfile.template(), encoding="utf-8")
+    path.write_text(studyfile.template(as_pace(pace).name), encoding="utf-8")
     notes.print(f"Wrote {path}; run it with cboc simulate {path} --seeds {ENOUGH}.")
 
 

@@ -140,9 +140,10 @@ class StudyFile:
         }
 
 
-def template() -> str:
+def template(pace: str = "free") -> str:
     """Return the text of a commented study file that can be run as it is."""
-    return resources.files("cboc.studyfile").joinpath("template.toml").read_text(encoding="utf-8")
+    text = resources.files("cboc.studyfile").joinpath("template.toml").read_text(encoding="utf-8")
+    return text if pace == "free" else text.replace('# pace = "free"  ', f'pace = "{pace}"  ')
 
 
 def read(path: str | Path) -> StudyFile:
