@@ -20,6 +20,7 @@ os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +32,15 @@ from cboc.consensus.matrix import quantise
 from cboc.evidence.paper import TABLES
 from cboc.evidence.scenario import Kind, Scenario
 from cboc.evidence.tables.table import Table, Writing, write
+from cboc.exchange.messages import Mix
 from cboc.experiment.durations import Durations, LogNormal
 from cboc.problems.problem import Problem
 from cboc.runs.calendar import Calendar
 from cboc.runs.metrics import gap, paired, rounds_to
-from cboc.site.mind import Mind
+from cboc.site.mind import ONE, Mind
+from cboc.site.plate import Plate
 from cboc.site.trial import Decision, Status, Trial
+from cboc.strategy.verdict import Stance
 from rows import RESULTS, Row, complete, kept
 
 SEEDS, TUNING_SEEDS = range(4000, 4030), range(2100, 2104)
@@ -63,7 +67,7 @@ FEWEST: dict[str, Callable[[int], int]] = {  # D -> initial designs of a site
 class SharedMind(Mind):
     """A mind whose initial designs are its own part of one sequence that all sites share."""
 
-    def initial_trial(self, count: int, well: int = 0, copies: int = 1) -> Trial:  # noqa: ARG002
+    def initial_trial(self, count: int, plate: Plate = ONE, well: int = 0) -> Trial:  # noqa: ARG002
         K, k, number = len(self.study.sites), self.study.index(self.name), len(self.log.trials)
         whole = self.space.sample(K * count, np.random.default_rng([self.policy.seed, 99]))
         x = self.space.project(quantise(whole[k::K][number]))
@@ -79,8 +83,8 @@ class OwnMind(Mind):
 class EagerMind(Mind):
     """A mind that runs the best design of the others so far in place of every second space-filling one."""
 
-    def initial_trial(self, count: int, well: int = 0, copies: int = 1) -> Trial:
-        trial, others = super().initial_trial(count, well, copies), [site.log for site in self.company]
+    def initial_trial(self, count: int, plate: Plate = ONE, well: int = 0) -> Trial:
+        trial, others = super().initial_trial(count, plate, well), [site.log for site in self.company]
         bests = [log.dataset.best.x for log in others if log is not self.log and len(log.dataset)]
         if trial.number % 2 == 0 or not bests:
             return trial
@@ -92,7 +96,27 @@ class EagerMind(Mind):
     company: Sequence[Site] = ()  # all sites
 
 
-MINDS = {"shared": SharedMind, "late, own": OwnMind, "eager": EagerMind}
+class PatientMind(Mind):
+    """A mind that listens after a few designs, and goes on filling the space up to 2 D until it stands with others."""
+
+    def next_trial(self, plate: Plate = ONE) -> Trial:
+        trial, many = super().next_trial(plate), 2 * len(self.space.names)
+        if trial.number >= many or trial.turn is None or trial.turn.note.stance is Stance.TOGETHER:
+            return trial
+        x = quantise(self.space.sample(many, self.rng(0))[trial.number])
+        self.filling.add(trial.number)
+        return replace(trial, proposed=tuple(x.tolist()))
+
+    def judged(self, trial: Trial, mix: Mix) -> Trial:
+        return super().judged(trial, replace(mix, X=(trial.proposed,)) if trial.number in self.filling else mix)
+
+    @cached_property
+    def filling(self) -> set[int]:
+        """The trials that fill the space, and are not mixed."""
+        return set()
+
+
+MINDS = {"shared": SharedMind, "late, own": OwnMind, "eager": EagerMind, "patient": PatientMind}
 FIELDS = ("scenario", "initial", "how", "seed")
 
 
@@ -160,7 +184,8 @@ def _rounded(values: Array) -> list[float]:
 def jobs(is_tuning: bool, chosen: tuple[str, ...]) -> list[Job]:
     if is_tuning:
         ways = [(few, how) for few in FEWEST for how in ("alone", "together")]
-        ways += [("D", "shared"), ("2", "shared"), ("2 D", "eager"), ("2 D", "late"), ("2 D", "late, own")]
+        ways += [("D", "shared"), ("2", "shared"), ("2 D", "eager"), ("D", "patient"), ("2", "patient")]
+        ways += [("2 D", "late"), ("2 D", "late, own")]
         return [Job(name, *way, seed) for seed in TUNING_SEEDS for name in TUNED for way in ways]
     ways = [(few, how) for few in ("5 D", *chosen) for how in ("alone", "together")]
     ways += [(few, how) for few in chosen for how in ("late", "late, own")]

@@ -62,7 +62,7 @@ def rebalance(W: Array, links: Mask) -> Array:
     is anything to cut, an asymmetric matrix is first replaced by (W + Wᵀ)/2.
     """
     cut = ~links & ~np.eye(len(W), dtype=bool)
-    if not (W[cut] != 0.0).any():
+    if not cut.any() or not (W[cut] != 0.0).any():  # the first is cheap, and usual
         return W
     kept = np.where(cut, 0.0, (W + W.T) / 2)
     kept.flat[:: len(W) + 1] += 1.0 - kept.sum(axis=1)
