@@ -1,7 +1,7 @@
 """One site that runs plates of eight, against BoTorch's sequential-greedy qLogEI, from the same initial points.
 
     python benchmarks/plates.py               seeds 0-19 of six problems: area per plate, paired, and CPU per plate
-    python benchmarks/plates.py --tune        ways to fill a plate, on the tuning seeds 1000-1005, q = 4, 8, 24, 96
+    python benchmarks/plates.py --tune        ways to fill a plate, on the tuning seeds 1000-1011, q = 4, 8, 24, 96
     python benchmarks/plates.py --large       the CPU of one plate of 96 with six parameters and 60 results
     python benchmarks/plates.py --quick       two seeds of the 2-D problems, results not kept
 
@@ -30,21 +30,23 @@ from cboc.runs.metrics import paired
 from cboc.strategy.bayesian import Bayesian
 from cboc.strategy.opinion import Strategy
 from cboc.utility.thompson import Thompson
-from fillings import Alternating, Batch, Crowded, Exploring
+from fillings import Alternating, Crowded, Exploring, believing
 
 PROBLEMS = ("levy-2", "branin", "shekel-10", "levy-4", "ackley-5", "hartmann-6")
-REPORTED, TUNING = range(20), range(1000, 1006)
+REPORTED, TUNING = range(20), range(1000, 1012)
 RESULTS = Path(__file__).parent / "results"
 WELLS = 8
+NEVER = 10**9
 FILLINGS: dict[str, Callable[[], Strategy]] = {
-    "believers": lambda: Crowded(after=10**9),
-    "batch LogEI": Batch,
+    "believers": lambda: Crowded(utility=believing, after=NEVER),
+    "batch LogEI": lambda: Crowded(after=NEVER),
+    "batch LogEI, Thompson from 25th": lambda: Crowded(after=24),
     "exploring": Exploring,
     "alternating": Alternating,
     "Thompson": lambda: Bayesian(utility=Thompson.on),
-    "Thompson from 9th": lambda: Crowded(after=8),
-    "Thompson from 17th": lambda: Crowded(after=16),
-    "Thompson from 25th": Bayesian,  # the default
+    "Thompson from 9th": lambda: Crowded(utility=believing, after=8),
+    "Thompson from 17th": lambda: Crowded(utility=believing, after=16),
+    "Thompson from 25th": lambda: Crowded(utility=believing, after=24),
 }
 Task = tuple[str, str, int, int]  # optimiser, problem, wells, seed
 

@@ -11,7 +11,8 @@ from scipy.stats import norm
 from cboc.surrogate.fitting import Model, build
 from cboc.surrogate.kernels import squared_exponential
 from cboc.surrogate.transforms import raw
-from cboc.utility.improvement import EI, PI, LogEI, log_h
+from cboc.utility.improvement import EI, PI, LogEI
+from cboc.utility.normal import log_h
 
 UTILITIES = pytest.mark.parametrize("kind", [EI, LogEI, PI], ids=lambda kind: kind.__name__)
 quick = settings(deadline=None, max_examples=25)

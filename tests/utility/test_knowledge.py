@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from cboc.surrogate.fitting import Model, build
 from cboc.surrogate.transforms import raw
-from cboc.utility.improvement import phi
 from cboc.utility.knowledge import KnowledgeGradient, envelope
+from cboc.utility.normal import phi
 
 GRID = np.linspace(-12.0, 12.0, 48_001)
 quick = settings(deadline=None, max_examples=60)

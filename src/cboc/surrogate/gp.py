@@ -47,6 +47,7 @@ class GP:
     alpha: Array = field(repr=False)  # α, (n,)
     inverse_root: Array = field(repr=False)  # L⁻¹, (n, n)
     log_posterior: float
+    believed: int = 0  # so many of the last points are experiments under way, with predicted outcomes
 
     @cached_property
     def scaled(self) -> Array:
@@ -120,6 +121,7 @@ class GP:
             X=np.vstack([self.X, pending]),
             y=np.append(self.y, self.moments(pending)[0]),
             alpha=np.append(self.alpha, np.zeros(len(pending))),
+            believed=self.believed + len(pending),
         )
         return more.with_noises(np.append(self.noises, np.full(len(pending), self.noise)))
 

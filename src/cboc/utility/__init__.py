@@ -3,7 +3,10 @@
 utility.py      what a utility is; a user's function as a utility
 gp_based.py     what utilities on a Gaussian process share
 improvement.py  EI, LogEI, PI
-noisy.py        EI where the best so far is itself uncertain
+averaged.py     EI where some outcomes are not known: its mean over draws of these
+pending.py      of experiments under way
+noisy.py        of the best so far, where outcomes are noisy
+normal.py       the normal distribution in EI
 confidence.py   UCB
 thompson.py     one draw from the posterior
 knowledge.py    the knowledge gradient

@@ -1,14 +1,11 @@
 """Expected improvement and its relatives, on the standardised scale of the surrogate.
 
-    z       = (μ(x) - f*) / σ(x)                      f* the best outcome so far
-    h(z)    = φ(z) + z Φ(z)                           τ in the paper's appendix
-    EI(x)   = σ h(z)                                  ∂EI/∂μ    = Φ             ∂EI/∂σ    = φ
-    LogEI   = log σ + log h(z)                        ∂LogEI/∂μ = (h'/h)/σ      ∂LogEI/∂σ = (1 - z h'/h)/σ,   h' = Φ
-    PI(x)   = Φ(z)                                    ∂PI/∂μ    = φ/σ           ∂PI/∂σ    = -z φ/σ
-    ∇U      = ∂U/∂σ ∇σ + ∂U/∂μ ∇μ
-
-Far from the incumbent h underflows; with Mills' ratio m = Φ/φ = √(π/2) erfcx(-z/√2) it is φ(z)(1 + z m), whose
-logarithm does not (Ament et al., NeurIPS 2023).
+z       = (μ(x) - f*) / σ(x)                      f* the best outcome so far
+h(z)    = φ(z) + z Φ(z)                           τ in the paper's appendix
+EI(x)   = σ h(z)                                  ∂EI/∂μ    = Φ             ∂EI/∂σ    = φ
+LogEI   = log σ + log h(z)                        ∂LogEI/∂μ = (h'/h)/σ      ∂LogEI/∂σ = (1 - z h'/h)/σ,   h' = Φ
+PI(x)   = Φ(z)                                    ∂PI/∂μ    = φ/σ           ∂PI/∂σ    = -z φ/σ
+∇U      = ∂U/∂σ ∇σ + ∂U/∂μ ∇μ
 """
 
 from __future__ import annotations
@@ -16,48 +13,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import log, pi, sqrt
 from typing import Self
 
 import numpy as np
-from scipy.special import erfcx, log_ndtr, ndtr
+from scipy.special import log_ndtr, ndtr
 
 from cboc.arrays import Array, Owners
 from cboc.surrogate.gp import GP, Stack
 from cboc.utility.gp_based import Surrogated
-
-HALF_LOG_TAU = 0.5 * log(2 * pi)
-
-
-def phi(z: Array) -> Array:
-    """The standard normal density φ."""
-    density: Array = np.exp(-0.5 * z * z - HALF_LOG_TAU)
-    return density
-
-
-def log_h(z: Array) -> tuple[Array, Array]:
-    """log h(z) and its derivative h'/h = Φ/h, for any z."""
-    is_near = z > -1.0
-    if is_near.all():
-        return _log_h_near(z)
-    if not is_near.any():
-        return _log_h_far(z)
-    near, far = _log_h_near(np.maximum(z, -1.0)), _log_h_far(np.minimum(z, -1.0))
-    return np.where(is_near, near[0], far[0]), np.where(is_near, near[1], far[1])
-
-
-def _log_h_near(z: Array) -> tuple[Array, Array]:
-    cdf = ndtr(z)
-    h = phi(z) + z * cdf
-    return np.log(h), cdf / h
-
-
-def _log_h_far(z: Array) -> tuple[Array, Array]:
-    mills = sqrt(pi / 2) * erfcx(z * -sqrt(0.5))
-    square = z * z
-    # 1 + z m cancels like 1/z²; past z = -1e4 its expansion is exact to machine precision
-    rest = np.where(z > -1e4, 1.0 + z * mills, (1.0 - 3.0 / square) / square)
-    return -0.5 * square - HALF_LOG_TAU + np.log(rest), mills / rest
+from cboc.utility.normal import log_h, phi
+from cboc.utility.pending import PendingEI
+from cboc.utility.utility import Utility
 
 
 @dataclass(frozen=True)
@@ -136,6 +102,11 @@ class LogEI(Improvement):
     """The logarithm of EI: the same maximiser, and a slope to follow where EI is flat zero."""
 
     is_log = True
+
+    @classmethod
+    def on(cls, gp: GP, rng: np.random.Generator) -> Utility:  # type: ignore[override]
+        """Build the utility on a surrogate; with experiments under way, its mean over what they may give."""
+        return PendingEI.on(gp, rng) if gp.believed else cls(gp)
 
     @staticmethod
     def worth(mean: Array, sd: Array, best: float | Array) -> Array:

@@ -23,7 +23,7 @@ from cboc.search.ascent import ascend
 from cboc.space.sobol import sobol
 from cboc.surrogate.gp import GP
 from cboc.utility.gp_based import Surrogated, log_gain
-from cboc.utility.improvement import phi
+from cboc.utility.normal import phi
 
 SPREAD = 48  # space-filling members of the finite set
 BEST = 16  # the best data points in it

@@ -18,7 +18,7 @@ from cboc.search.maximise import maximise
 from cboc.surrogate.fitting import fit
 from cboc.surrogate.gp import GP
 from cboc.surrogate.transforms import raw
-from cboc.utility.improvement import log_h
+from cboc.utility.normal import log_h
 
 
 @dataclass(frozen=True)
