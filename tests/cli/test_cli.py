@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -159,6 +160,36 @@ def test_the_journals_of_simulate_are_those_of_the_library(finished):
     for how, study in (("together", file), ("alone", file.alone())):
         expected = simulate(**study.arguments)
         assert Run(directory).history(how, 1).trials == expected.trials
+
+
+TIMED = (
+    STUDY.replace("horizon = 4", 'horizon = 4\npace = "rounds"\nquorum = 2\ndeadline = "1 d"')
+    .replace('name = "a"', 'name = "a"\nduration = 1')
+    .replace('name = "b"', 'name = "b"\nduration = 3')
+)
+
+
+def test_who_works_alone_waits_for_nobody_also_in_rounds(here):
+    (here / "study.toml").write_text(TIMED)
+    assert call("simulate", "study.toml", "--out", "run").exit_code == 0
+    run = Run(here / "run")
+    times = {how: [(t.began, t.ended) for t in run.history(how, 0).of("a")] for how in ("together", "alone")}
+    assert times["alone"] == [(float(k), k + 1.0) for k in range(7)]
+    assert times["together"] == [(0, 1), (1, 2), (2, 3), (9, 10), (12, 13), (15, 16), (18, 19)]
+
+
+def test_a_run_in_which_who_works_alone_has_waited_is_read_but_not_continued(here):
+    (here / "study.toml").write_text(TIMED)
+    file = read(here / "study.toml")
+    run = begin(here / "run", file, is_resumed=False, is_fresh=False)
+    simulate(**file.arguments, journal=run.journal("together", 0))
+    before = replace(file, study=replace(file.study, rule="identity", shares_best=False))  # as it was
+    simulate(**before.arguments, journal=run.journal("alone", 0))
+    assert call("best", "run").exit_code == 0
+    said = sentence(call("simulate", "study.toml", "--out", "run", "--resume"))
+    assert "a site alone waited for the slowest" in said and "--fresh" in said
+    assert call("simulate", "study.toml", "--out", "run", "--resume", "--no-alone").exit_code == 0
+    assert call("simulate", "study.toml", "--out", "run", "--fresh").exit_code == 0
 
 
 def test_the_table_compares_the_best_of_both(finished):

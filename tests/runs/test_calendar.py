@@ -51,6 +51,25 @@ def test_a_calendar_changes_no_design_of_the_papers_rounds():
     assert {trial.began for trial in plain.trials} == {None}
 
 
+@pytest.mark.parametrize(
+    ("options", "policy", "count"),
+    [({}, {}, 15), ({"plate": 3, "same": ["a"]}, {}, 17), ({}, {"stop_below": 0.12}, 13)],
+)
+def test_what_a_site_runs_alone_does_not_depend_on_the_pace(options, policy, count):
+    def alone(pace):
+        study = Study(SPACE, SITES, 7, rule="identity", pace=pace, budgets={"quick": 4})
+        how = Policy(initial=2, seed=5, **policy)
+        times = {"slow": LogNormal(3.0, 0.4), "quick": 1.0}
+        return simulate(study, EXPERIMENTS, direction="minimise", policy=how, durations=times, **options)
+
+    free, rounds = alone("free"), alone("rounds")
+    assert len(free.trials) == count
+    for site in SITES:
+        ran = [[(t.proposed, t.executed, t.status, t.y) for t in history.of(site)] for history in (free, rounds)]
+        assert ran[0] == ran[1]
+    assert free.trials != rounds.trials  # in rounds somebody waits
+
+
 def test_an_answer_at_the_free_pace_names_its_arrival():
     history = run()
     arrivals = sorted((trial.answer.snapshot, trial.began, trial.site) for trial in history.trials if trial.answer)

@@ -44,11 +44,26 @@ def default_directory(file: StudyFile) -> Path:
 def repetitions(file: StudyFile, run: Run, *, seeds: int, with_alone: bool) -> list[Repetition]:
     """One repetition for every way of working and every seed, counted from the file's seed."""
     ways = (TOGETHER, ALONE) if with_alone else (TOGETHER,)
-    return [
+    jobs = [
         Repetition(file.path, how, seed, run.journal(how, seed))
         for seed in range(file.seed, file.seed + seeds)
         for how in ways
     ]
+    if with_alone:
+        _check_alone(jobs, file.alone().study.pace.name)
+    return jobs
+
+
+def _check_alone(jobs: Sequence[Repetition], pace: str) -> None:
+    """Raise one sentence if a site alone was made to wait for the others, as early 0.2.0 did."""
+    for job in jobs:
+        if job.how == ALONE and job.journal.exists() and is_begun(job.journal):
+            header, *_ = read_journal(job.journal)
+            if header.get("study", {}).get("pace", pace) != pace:
+                raise CbocError(
+                    f"{job.journal} is from a version of cboc in which also a site alone waited for the slowest, so "
+                    "its times are too long; it can be read, but not continued: start the run anew with --fresh."
+                )
 
 
 def experiments(file: StudyFile) -> int:

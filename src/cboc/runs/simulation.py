@@ -47,7 +47,8 @@ def simulate(
     of a random generator; every trial then keeps when it began and ended. Without them rounds have no calendar, and at
     the free pace every experiment takes 1. With a `journal` every step is saved at once, and calling again with the
     same arguments continues where the file ends, bit for bit. A kill loses nothing; after a power cut at most the
-    experiments of one second are run again. Working alone is `Study(..., rule="identity")` with the same seed.
+    experiments of one second are run again. Working alone is `Study(..., rule="identity")` with the same seed,
+    at the free pace: in rounds also a site alone waits for the slowest, and runs the same designs later.
     """
     _check_kinds(experiments, direction, data, journal)
     given = dict.fromkeys(study.sites, direction) if isinstance(direction, str) else dict(direction)

@@ -112,8 +112,12 @@ class StudyFile:
         return problems
 
     def alone(self) -> StudyFile:
-        """Return this study with every site working alone."""
-        return replace(self, study=replace(self.study, rule="identity", shares_best=False))
+        """Return this study with every site working alone; by a calendar at the free pace, so that nobody waits.
+
+        What a site runs alone does not depend on the pace, only when it does.
+        """
+        terms: dict[str, Any] = {"pace": "free", "deadline": None, "quorum": 1} if self.durations else {}
+        return replace(self, study=replace(self.study, rule="identity", shares_best=False, **terms))
 
     def with_seed(self, seed: int) -> StudyFile:
         """Return this study with another seed."""
