@@ -119,7 +119,7 @@ def test_a_study_by_two_people_and_a_shell(bench, coordinator):
         joined = bench.at(site, "join", coordinator, code, "--direction", "minimise", "--initial", "2")
         assert "solvent" in joined.stdout and f"as '{site}'" in joined.stderr
     audit = bench.at("lab-a", "audit")
-    assert '{"code": "***", "token": "***"}' in audit.stdout and "0 outcomes" in audit.stderr
+    assert '{"code": "***", "token": "***"}' in audit.stdout and "0 different outcomes" in audit.stderr
     assert "all sites of 'buffer study' have joined" in bench("invite", code=2).stderr
     is_over = dict.fromkeys(("lab-a", "lab-b"), False)
     for _ in range(30):

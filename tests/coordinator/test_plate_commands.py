@@ -110,6 +110,39 @@ def test_a_budget_in_cost_is_given_when_joining(labs):
     assert "7 of 7 spent" in call("ask", code=4).stderr
 
 
+def sent(**body):
+    """A message that has left site x."""
+    SiteFile("x.db").record("http://nowhere", "PUT", "/v2/turns/9/proposal", json.dumps(body).encode())
+
+
+@pytest.mark.usefixtures("begun")
+def test_the_audit_leaves_out_what_every_design_at_an_edge_holds():
+    for y in ("0", "-0.0", "1"):
+        call("ask")
+        call("tell", y, "--sem", 0, "--cost", 12.5)
+    sent(X=[[0.0, 1.0]], bests=[[1, -0.0]])
+    said = call("audit").stderr
+    assert "5 different outcomes, standard errors and costs are in x.db: none of them has left." in said
+    assert said.endswith(
+        " 2 of them are 0 or 1, and were not looked for: every design at an edge of its range holds these.\n"
+    )
+    sent(X=[[0.4, 12.5]])
+    assert "2 of them are among the numbers that left: [0.4, 12.5]. 2 of them are 0" in call("audit").stderr
+
+
+def test_the_audit_leaves_out_the_steps_of_a_parameter(labs):
+    assert labs
+    file = SiteFile("x.db")
+    agreement = file.about["agreement"]
+    agreement["space"]["parameters"]["pH"]["step"] = 3.5
+    file.remember(agreement=agreement)
+    call("ask")
+    call("tell", "0.5")
+    sent(X=[[0.5, 0.25]])
+    said = call("audit").stderr
+    assert "none of them has left. 1 of them is 0, 1 or a step of a parameter, and was not looked for" in said
+
+
 @pytest.mark.usefixtures("begun")
 def test_nobody_waits():
     for _ in range(3):

@@ -1,4 +1,4 @@
-"""The command `cboc audit`: every message that ever left a site, and whether any contains an outcome."""
+"""The command `cboc audit`: every message that ever left a site, and whether any contains an outcome or a cost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from cboc.cli.lab import RowFormat, site_file
 from cboc.cli.notes import notes
 from cboc.cli.show import Format, Row, write
 from cboc.cli.site_option import FILE, SiteOption
+from cboc.consensus.matrix import quantise
+from cboc.space.space import Space
 from cboc.storage.sitefile import SiteFile
+
+EDGES = {0.0, 1.0}  # of the unit cube, in which designs are sent
 
 
 def audit(
@@ -21,7 +25,9 @@ def audit(
 ) -> None:
     """Show every message that ever left this site, word for word except for its token.
 
-    The messages are searched for the site's outcomes, and the last line says whether any was found.
+    The messages are searched for the site's outcomes, their standard errors and costs, and the last line says whether
+    any was found. A number that designs hold anyway says nothing, and is left out: 0 and 1, which are the edges of
+    every range, and the steps of parameters that have steps.
 
     Example: `cboc audit --format csv > sent.csv`
     """
@@ -38,14 +44,29 @@ def audit(
         for message in sent
     ]
     typer.echo(write(rows, format))
-    outcomes, numbers = _outcomes(kept), {number for message in sent for number in _numbers(message.content)}
-    found = sorted(outcomes & numbers)
-    said = f"{len(found)} of them are among the numbers that left: {found[:5]}" if found else "none of them has left"
     addresses = ", ".join(dict.fromkeys(message.address for message in sent))
     notes.print(
         f"{len(sent)} messages, {sum(len(message.body) for message in sent):,} bytes, to {addresses or 'nobody'}. "
-        f"{len(outcomes)} outcomes and standard errors are in {file}: {said}."
+        f"{_finding(kept, {number for message in sent for number in _numbers(message.content)})}"
     )
+
+
+def _finding(kept: SiteFile, sent: set[float]) -> str:
+    """Say how many different numbers are private, and which of them are among those that were sent."""
+    private, usual = _private(kept), _usual(kept)
+    found = sorted((private - usual) & sent)
+    said = f"{len(found)} of them are among the numbers that left: {found[:5]}" if found else "none of them has left"
+    start = f"{len(private)} different outcomes, standard errors and costs are in {kept.path}: {said}"
+    return f"{start}.{_left_out(len(private & usual), has_steps=len(usual) > len(EDGES))}"
+
+
+def _left_out(count: int, *, has_steps: bool) -> str:
+    if not count:
+        return ""
+    numbers = "0, 1 or a step of a parameter" if has_steps else "0 or 1"
+    where = "designs hold these numbers anyway" if has_steps else "every design at an edge of its range holds these"
+    are, were = ("is", "was") if count == 1 else ("are", "were")
+    return f" {count} of them {are} {numbers}, and {were} not looked for: {where}."
 
 
 def _numbers(body: Any) -> Iterator[float]:
@@ -57,9 +78,17 @@ def _numbers(body: Any) -> Iterator[float]:
         yield float(body)
 
 
-def _outcomes(kept: SiteFile) -> set[float]:
-    """All measured values: outcomes and standard errors, from the trials and from before the study."""
-    measured = [outcome for trial in kept.trials() for outcome in trial.outcomes.values()]
-    told = {value for outcome in measured for value in (outcome.mean, outcome.sem) if value is not None}
-    before = kept.about.get("data", {})
-    return told | {float(value) for name in ("y", "sem") for value in before.get(name, []) if value is not None}
+def _private(kept: SiteFile) -> set[float]:
+    """All that was measured or paid: outcomes, standard errors and costs, of the trials and from before the study."""
+    trials, before = kept.trials(), kept.about.get("data", {})
+    measured = [outcome for trial in trials for outcome in trial.outcomes.values()]
+    told = {value for outcome in measured for value in (outcome.mean, outcome.sem)} | {trial.cost for trial in trials}
+    told |= {value for name in ("y", "sem") for value in before.get(name, [])}
+    return {float(value) for value in told if value is not None}
+
+
+def _usual(kept: SiteFile) -> set[float]:
+    """The numbers that designs of the study hold anyway: edges of the unit cube, and steps of parameters."""
+    space = Space.from_dict(kept.about["agreement"]["space"])
+    grids = [parameter.grid for parameter in space.parameters.values() if parameter.grid is not None]
+    return EDGES.union(*(quantise(grid).tolist() for grid in grids))
