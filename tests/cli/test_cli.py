@@ -192,6 +192,23 @@ def test_a_run_in_which_who_works_alone_has_waited_is_read_but_not_continued(her
     assert call("simulate", "study.toml", "--out", "run", "--fresh").exit_code == 0
 
 
+def test_a_limit_to_costs_in_the_study_file_ends_a_simulated_site(here):
+    (here / "study.toml").write_text(SLOW.replace("horizon = 5", "horizon = 5\nmost_cost = 10"))
+    (here / "lab.py").write_text(
+        "import cboc\ndef measure(x): return cboc.Measurement((x['T'] - 50) ** 2 + x['p'], cost=2.5)\n"
+    )
+    assert call("simulate", "study.toml", "--out", "run").exit_code == 0
+    rows = json.loads(call("export", "run", "--format", "json").stdout)
+    assert len(rows) == 16 and {row["cost"] for row in rows} == {2.5}
+    advice = call("advise", "run", "--site", "a").stdout
+    assert "Your turns are over" in advice or "spent" in advice
+    (here / "study.toml").write_text(SLOW.replace("horizon = 5", "horizon = 5\nmost_cost = 12"))
+    assert "it differs in: most_cost" in sentence(call("simulate", "study.toml", "--out", "run", "--resume"))
+    (here / "lab.py").write_text(LAB)
+    said = call("simulate", "study.toml", "--out", "other")
+    assert said.exit_code == 2 and "most_cost = 12 has no effect where an experiment does not say" in said.stderr
+
+
 def test_the_table_compares_the_best_of_both(finished):
     directory, rows = finished
     run = Run(directory)

@@ -162,7 +162,7 @@ def _is_its_own_replay(engine, files):
             before = Site(FREE, site, ledger, trials=kept[: trial.number], **SETTINGS)
             before.mind.heard = trial.turn.heard
             assert before.mind.opinion(trial.number).propose() == pytest.approx(np.array(trial.proposed), abs=2**-32)
-            assert trial.y == outcome(site, trial.design(FREE.space))
+            assert cboc.Measurement(trial.y, cost=trial.cost) == outcome(site, trial.design(FREE.space))
 
 
 def _is_that_of_one_process(files):

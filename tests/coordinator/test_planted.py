@@ -1,4 +1,4 @@
-"""No outcome leaves its site: every outcome of a study is looked for in all that was said and all that is kept.
+"""No outcome leaves its site, and no cost: all of a study are looked for in all that was said and all that is kept.
 
 All bytes of both directions, every column of every table, and for SQLite the files themselves. Where the rule compares
 rewards, one number besides the designs does leave, max EI: it is not the outcome, but it has its scale.
@@ -60,7 +60,7 @@ def _files(engine):
 
 
 @pytest.mark.parametrize("rule", ["uniform", "leader"])
-def test_no_outcome_is_said_or_kept(engine, serving, tmp_path, rule):
+def test_no_outcome_and_no_cost_is_said_or_kept(engine, serving, tmp_path, rule):
     Transactions(engine).create(study(rule))
     door, storage = Tokens(engine), {site: tmp_path / f"lab-{site}.db" for site in "xy"}
     with serving(engine) as url, Proxy(int(url.rpartition(":")[2])) as proxy:
@@ -71,8 +71,8 @@ def test_no_outcome_is_said_or_kept(engine, serving, tmp_path, rule):
         for lab in labs:
             lab.join()
     trials = [trial for path in storage.values() for trial in SiteFile(path).trials()]
-    ys = {trial.y for trial in trials}
-    assert len(ys) == len(trials) == 12 and all(0.0 < y < 1.0 for y in ys)
+    ys = {trial.y for trial in trials} | {trial.cost for trial in trials}
+    assert len(ys) == 2 * len(trials) == 24 and all(0.0 < y < 1.0 for y in ys)
     assert not found(ys, said(proxy)) and not found(ys, kept(engine))
     assert found(ys, b"".join(path.read_bytes() for path in storage.values())) == ys  # in the sites' own files they are
     designs = {x for trial in trials if trial.turn is not None for x in trial.proposed if 0.0 < x < 1.0}

@@ -127,3 +127,28 @@ def test_any_other_source_works_as_well(plant):
     (plant / "lab.py").write_text("import cboc\ndef measure(design): return cboc.Measurement(design['x'], 0.1)\n")
     assert "best so far" in work("--most", "1")
     assert SiteFile("site.db").trials()[0].sem == 0.1
+
+
+def limited(plant, most_cost):
+    """A program that also says what it cost, and a site with a limit to that."""
+    (plant / "study.toml").write_text(STUDY + "pattern = 'y (.*)'\ncost_pattern = 'hours (.*)'\n")
+    (plant / "solver").write_text(
+        SOLVER.replace("printf", 'printf "y "; printf') + "code=$?; echo; echo hours 2.5; exit $code"
+    )
+    cboc.join(storage="site.db", policy=Policy(initial=4, seed=3, most_cost=most_cost))
+
+
+def test_work_ends_when_a_limit_to_costs_is_reached(plant):
+    limited(plant, 7.0)
+    said = work().splitlines()
+    assert len(said) == 4 and all(", cost 2.5)" in line for line in said[:3])
+    assert "has finished: 0 of 3 turns, 7.5 of 7 spent" in said[-1]
+    assert [trial.cost for trial in SiteFile("site.db").trials()] == 3 * [2.5]
+
+
+def test_work_says_that_a_limit_has_no_effect_where_nobody_tells_a_cost(plant):
+    limited(plant, 7.0)
+    (plant / "study.toml").write_text(STUDY + "pattern = 'y (.*)'\n")
+    said = work()
+    assert said.count("The limit of 7 has no effect: this experiment does not say what it cost") == 1
+    assert "has finished: 3 of 3 turns, 0 of 7 spent" in said

@@ -10,6 +10,7 @@ from cboc.data.objective import as_measurements
 def test_a_measurement_is_a_mean_and_maybe_its_standard_error():
     assert Measurement(1) == Measurement(1.0) and Measurement(1).sem is None
     assert str(Measurement(0.8)) == "0.8" and str(Measurement(0.8, 0.25)) == "0.8 ± 0.25"
+    assert Measurement(1, cost=2).cost == 2.0 and Measurement(1).cost is None
 
 
 @pytest.mark.parametrize(
@@ -22,6 +23,9 @@ def test_a_measurement_is_a_mean_and_maybe_its_standard_error():
         ((None,), "a measurement's mean is a finite number; this is None"),
         ((10**400,), "a measurement's mean is a finite number; this is 1000"),
         ((1.0, -0.5), "a standard error is not negative; this is -0.5"),
+        ((1.0, None, -2), "a cost is not negative; this is -2"),
+        ((1.0, None, float("nan")), "a measurement's cost is a finite number; this is nan"),
+        ((1.0, None, "3"), "a measurement's cost is a finite number; this is '3'"),
     ],
 )
 def test_what_is_no_measurement_is_refused(given, complaint):

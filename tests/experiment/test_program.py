@@ -8,11 +8,12 @@ import subprocess
 import sys
 import textwrap
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cboc import CbocError, ExperimentFailed, Policy, Program, Study, simulate
+from cboc import CbocError, ExperimentFailed, Measurement, Policy, Program, Study, simulate
 from cboc.site.trial import Status
 
 DESIGN = {"inflow": 80.5, "coolant": 312.0}
@@ -49,6 +50,41 @@ def lines(path):
 
 
 # ------------------------------------------------------------------------------------------------ from design to number
+
+
+def test_a_program_may_say_what_it_cost(shell):
+    words = shell("echo yield 0.5, hours 12; echo yield 0.8, hours 14.5", "{inflow}", pattern="yield ([0-9.]+)")
+    assert words({"inflow": 1}) == 0.8
+    costly = replace(words, cost_pattern=r"hours (\S+)")
+    assert costly({"inflow": 1}) == Measurement(0.8, cost=14.5)
+    assert shell('echo \'{"y": 2, "paid": {"eur": 3}}\'', "{inflow}", key="y", cost_key="paid.eur")(
+        {"inflow": 1}
+    ) == Measurement(2.0, cost=3.0)
+    assert "cost_pattern" not in words.to_row() and costly.to_row()["cost_pattern"] == r"hours (\S+)"
+
+
+def test_attempts_that_fail_cost_too(shell):
+    text = "echo hours 3; test -e ../../second && echo 7; test -e ../../second || { touch ../../second; exit 2; }"
+    program = shell(text, "{inflow}", cost_pattern=r"hours (\S+)", retries=1)
+    assert program({"inflow": 1}) == Measurement(7.0, cost=6.0)
+    for said, cost in (("hours 3; exit 2", 3.0), ("nothing; exit 2", None)):
+        with pytest.raises(ExperimentFailed) as failure:
+            replace(shell(f"echo {said}", "{inflow}"), cost_pattern=r"hours (\S+)")({"inflow": 1})
+        assert failure.value.cost == cost
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "complaint"),
+    [
+        ("echo 1", {"cost_pattern": r"hours (\S+)"}, "does not say what it cost: nothing in its output matches"),
+        ("echo hours -2", {"cost_pattern": r"hours (\S+)"}, "a cost is a number from 0; a run of ./solver said -2"),
+        ("echo 1", {"cost_pattern": "hours"}, "the cost: a pattern has one group"),
+        ("echo 1", {"cost_pattern": "(x)", "cost_key": "x"}, "the cost: a number is found by a pattern or by a key"),
+    ],
+)
+def test_a_cost_that_cannot_be_read_is_a_mistake_and_no_failed_experiment(shell, text, options, complaint):
+    with pytest.raises(CbocError, match=complaint):
+        shell(text, "{inflow}", **options)({"inflow": 1})
 
 
 def test_the_design_is_json_and_the_number_is_on_standard_output(shell):

@@ -11,6 +11,7 @@ from cboc import (
     Gate,
     Guide,
     Int,
+    Measurement,
     Policy,
     Space,
     Study,
@@ -389,3 +390,74 @@ def test_among_options_and_whole_numbers_only_sites_that_are_alike_go_together(a
 def test_what_is_no_argument_of_a_simulation_is_named(given, complaint):
     with pytest.raises(CbocError, match=complaint):
         simulate(**{"study": study(2), "experiments": problems(), "direction": "minimise"} | given)
+
+
+# --------------------------------------------------------------------------------------------------------------- costs
+
+
+def costly(site, prices):
+    """An experiment that costs a price, also where it fails."""
+    count = 0
+
+    def measure(design):
+        nonlocal count
+        count += 1
+        y = problems()[site](design)
+        if count % 5 == 0:
+            raise ExperimentFailed("the reactor tripped", cost=0.5)
+        return Measurement(y, cost=prices[site])
+
+    return measure
+
+
+@pytest.mark.parametrize("pace", ["free", "rounds"])
+@pytest.mark.parametrize("plate", [1, 3])
+def test_a_limit_to_costs_ends_a_site_and_the_others_go_on(pace, plate):
+    """The cheap one takes its 12 turns, the dear ones stop when they have spent 10, and nobody waits for them."""
+    prices = {"a": 3.0, "b": 0.1, "c": 1.5}
+    policy = Policy(seed=3, initial=4, most_cost=10.0)
+    experiments = {site: costly(site, prices) for site in SITES}
+    history = simulate(study(12, pace=pace), experiments, direction="minimise", policy=policy, plate=plate)
+    spent = {site: sum(trial.cost for trial in history.of(site)) for site in SITES}
+    ran = {site: len(turns_of(history, site)) for site in SITES}
+    assert ran["b"] == 12 and spent["b"] < 10.0
+    for site in ("a", "c"):
+        assert 10.0 <= spent[site] <= 10.0 + plate * prices[site] and ran[site] < 12
+    failed = [trial for trial in history.trials if trial.status is Status.FAILED]
+    assert failed and {trial.cost for trial in failed} == {0.5}
+
+
+def turns_of(history, site):
+    return [trial for trial in history.of(site) if trial.turn is not None]
+
+
+@pytest.mark.parametrize("pace", ["free", "rounds"])
+def test_with_a_limit_to_costs_an_interrupted_study_continues_bit_by_bit(tmp_path, pace):
+    prices = {"a": 3.0, "b": 0.1, "c": 1.5}
+    policy = Policy(seed=3, initial=3, most_cost=10.0)
+
+    def whole(interrupted=None, **options):
+        def measure(site):
+            def measure(design):
+                if interrupted is not None and interrupted():
+                    raise Interrupted
+                return Measurement(problems()[site](design), cost=prices[site])
+
+            return measure
+
+        experiments = {site: measure(site) for site in SITES}
+        return simulate(study(8, pace=pace), experiments, direction="minimise", policy=policy, **options).trials
+
+    expected = whole()
+    for after in range(2, len(expected), 3):
+        steps = iter(range(len(expected) + 1))
+        with pytest.raises(Interrupted):
+            whole(lambda: next(steps) >= after, journal=tmp_path / f"{after}.jsonl")  # noqa: B023
+        assert whole(journal=tmp_path / f"{after}.jsonl") == expected
+
+
+def test_a_limit_to_costs_that_nobody_tells_says_that_it_has_no_effect(tmp_path):
+    policy = Policy(seed=3, initial=4, most_cost=10.0)
+    with pytest.raises(CbocError, match=r"most_cost = 10 has no effect where .* as that of 'a'; return Measurement"):
+        simulate(study(), problems(), direction="minimise", policy=policy, journal=tmp_path / "run.jsonl")
+    assert len(read_journal(tmp_path / "run.jsonl")[1]) >= 1  # what was measured is kept

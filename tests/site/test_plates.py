@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from cboc import CbocError, Choice, Finished, Gate, Int, Ledger, Policy, Site, Space, Study, Waiting
+from cboc import CbocError, Choice, Finished, Gate, Int, Ledger, Measurement, Policy, Site, Space, Study, Waiting
 from cboc.site.trial import Decision, Status, Trial
 from cboc.strategy.bayesian import Bayesian
 from cboc.strategy.gate import Gated
@@ -210,6 +210,15 @@ def test_a_budget_in_cost_ends_a_site():
     assert x.is_finished
     with pytest.raises(Finished, match="3 of 12 turns, 10 of 10 spent"):
         x.ask()
+
+
+def test_a_measurement_may_say_what_it_cost():
+    x, _ = begun()
+    told = x.tell(x.ask(), Measurement(0.5, 0.1, cost=6.0))
+    assert told.cost == x.cost == 6.0 and told.outcomes == {"y": Measurement(0.5, 0.1)}  # it is kept in one place
+    assert x.tell(told, Measurement(0.5, 0.1, cost=6.0)) is told
+    with pytest.raises(CbocError, match="a cost is told once; it is 2.0, and 6 in the measurement"):
+        x.tell(x.ask(), Measurement(0.5, cost=6.0), cost=2.0)
 
 
 @pytest.mark.parametrize("cost", [-1.0, float("nan"), float("inf"), "1", True])

@@ -124,6 +124,7 @@ def test_all_settings_arrive(write):
             seed = 3
             quorum = 2
             stop_below = 0.01
+            most_cost = 250
             surrogate = "paper"
             constraints = ["acid + base <= 1"]
             [space]
@@ -154,6 +155,7 @@ def test_all_settings_arrive(write):
     assert dict(file.directions) == {"a": "maximise", "b": "minimise"}
     assert study.pace.name == "rounds" and file.plate == 8
     assert file.same == ("T", "solvent")
+    assert file.most_cost == file.policy.most_cost == 250
     assert file.durations == {"a": LogNormal(3), "b": LogNormal(2.5, 0.2)}
 
 

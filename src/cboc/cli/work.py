@@ -27,18 +27,20 @@ def work(
 
     The site's own [[site]] in the study file says how: by a program, a Python function or a test problem. An
     experiment that fails is kept as failed, with the reason, and the next one follows. You can stop or kill the
-    command at any moment: started again, it begins with the experiment that has no result yet.
+    command at any moment: started again, it begins with the experiment that has no result yet. A program or function
+    may also say what an experiment cost; a limit given by `cboc join --most-cost` ends the work.
 
     Example: `cboc work study.toml --file plant-a.db`
     """
     site = site_of(file, study=read_terms(study).study, goes_on_alone=False, patience=LONG)
     say_whose_strategy(file)
-    experiment = read_experiment(study, site)
+    experiment, is_warned = read_experiment(study, site), False
     try:
         for _ in count() if most is None else range(most):
             trial, began = asked(site, is_waiting=True)[0], monotonic()
             trial = run_trial(site, trial, experiment)
             notes.print(_line(site, trial, monotonic() - began))
+            is_warned = is_warned or _warn_of_no_cost(site, trial)
     except Finished as finished:
         notes.print(f"{finished} {hint('best', file)} shows what it has found.")
     except KeyboardInterrupt:
@@ -51,7 +53,19 @@ def _line(site: Site, trial: Trial, took: float) -> str:
     design = trial.design(site.space).items()
     ran = ", ".join(f"{name} {value:.6g}" if isinstance(value, float) else f"{name} {value}" for name, value in design)
     total = site.initial + site.study.budget(site.name)
-    start = f"Trial {trial.number}, {trial.number + 1} of {total} ({ran}; {took:.1f} s)"
+    cost = "" if trial.cost is None else f", cost {trial.cost:g}"
+    start = f"Trial {trial.number}, {trial.number + 1} of {total} ({ran}; {took:.1f} s{cost})"
     if trial.status == Status.FAILED:
         return f"{start}: failed, {trial.note}."
     return f"{start}: {trial.y:.6g}, best so far {site.best.y:.6g}."
+
+
+def _warn_of_no_cost(site: Site, trial: Trial) -> bool:
+    """Say so if an experiment does not tell what it cost, and there is a limit to that."""
+    is_missing = site.policy.most_cost is not None and trial.cost is None and trial.status == Status.COMPLETE
+    if is_missing:
+        notes.print(
+            f"The limit of {site.policy.most_cost:g} has no effect: this experiment does not say what it cost; return "
+            "Measurement(y, cost=...) from a function, or give a program cost_pattern or cost_key."
+        )
+    return is_missing

@@ -14,23 +14,31 @@ from cboc.errors import CbocError
 
 @dataclass(frozen=True)
 class Measurement:
-    """A mean, and its standard error if that is known."""
+    """A mean, its standard error if that is known, and what it cost if the experiment says so."""
 
     mean: float
     sem: float | None = None
+    cost: float | None = None  # in the site's own unit; it is kept with the trial
 
     def __post_init__(self) -> None:
-        given = {"mean": self.mean, **({} if self.sem is None else {"standard error": self.sem})}
-        for name, value in given.items():
-            if not is_number(value) or not isfinite(value):
-                raise CbocError(f"a measurement's {name} is a finite number; this is {value!r}.")
-        if self.sem is not None and self.sem < 0.0:
-            raise CbocError(f"a standard error is not negative; this is {self.sem!r}. Leave it out if it is not known.")
-        object.__setattr__(self, "mean", float(self.mean))
-        object.__setattr__(self, "sem", None if self.sem is None else float(self.sem))
+        object.__setattr__(self, "mean", _finite("mean", self.mean))
+        for name, noun in (("sem", "standard error"), ("cost", "cost")):
+            given = getattr(self, name)
+            if given is None:
+                continue
+            value = _finite(noun, given)
+            if value < 0.0:
+                raise CbocError(f"a {noun} is not negative; this is {given!r}. Leave it out if it is not known.")
+            object.__setattr__(self, name, value)
 
     def __str__(self) -> str:
         return f"{self.mean:g}" if self.sem is None else f"{self.mean:g} ± {self.sem:g}"
+
+
+def _finite(noun: str, value: Any) -> float:
+    if not is_number(value) or not isfinite(value):
+        raise CbocError(f"a measurement's {noun} is a finite number; this is {value!r}.")
+    return float(value)
 
 
 Outcome = float | Measurement | Mapping[str, float | Measurement]
@@ -53,7 +61,8 @@ def _measurement(outcome: Any) -> Measurement:
         return outcome
     if isinstance(outcome, tuple | list):
         raise CbocError(
-            f"{outcome!r} could mean several things; for a mean and its standard error write Measurement(mean, sem)."
+            f"{outcome!r} could mean several things; for a mean and its standard error write Measurement(mean, sem), "
+            "for a mean and its cost Measurement(mean, cost=...)."
         )
     mean = as_number(outcome)
     if mean is None:

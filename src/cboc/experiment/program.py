@@ -20,10 +20,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import fsum
 from pathlib import Path
 from typing import Any
 
 from cboc.child_processes import group
+from cboc.data.objective import Measurement
 from cboc.errors import CbocError, at
 from cboc.experiment.experiment import ExperimentFailed
 from cboc.experiment.readout import Readout
@@ -46,10 +48,11 @@ class Program:
     The input file is the `template` (a text, or a path relative to the folder) with parameters as fields; without a
     template it is the design as JSON. The number is read from the output file if one is named, otherwise from standard
     output: the group of the last match of `pattern`, or at a `key` of JSON ("a.b" is b inside a), or the last number.
+    With `cost_pattern` or `cost_key` what the run cost is read from the same text, and a `Measurement` is returned.
 
     A run fails by an exit code other than 0, after `timeout` seconds, or without a finite number. If `retries` more
     attempts fail too, `ExperimentFailed` is raised; it names a directory below `work` that keeps all files of the last
-    attempt.
+    attempt. The costs of several attempts add up; one that has failed need not say what it cost.
     """
 
     command: Sequence[str]
@@ -63,6 +66,8 @@ class Program:
     folder: str | Path = ""  # the current directory
     work: str | Path = "work"  # relative to the folder
     environment: Mapping[str, str] = field(default_factory=dict)  # in addition to this process's own
+    cost_pattern: str | None = None
+    cost_key: str | None = None
 
     def __post_init__(self) -> None:
         is_list = isinstance(self.command, Sequence) and not isinstance(self.command, str)
@@ -83,7 +88,7 @@ class Program:
         for name in (self.input, self.output):
             if name is not None and (not Path(name).name or Path(name).is_absolute() or ".." in Path(name).parts):
                 raise CbocError(f"a program's files lie in the directory of its run; '{name}' does not.")
-        _ = self._readout
+        _ = self._readout, self._cost_readout
 
     def _check_texts(self) -> None:
         if not isinstance(self.template, str | Path | None):
@@ -102,6 +107,14 @@ class Program:
     @cached_property
     def _readout(self) -> Readout:
         return Readout(self.pattern, self.key)
+
+    @cached_property
+    def _cost_readout(self) -> Readout | None:
+        """Where the cost is; None if the program does not say it."""
+        if self.cost_pattern is None and self.cost_key is None:
+            return None
+        with at("the cost"):
+            return Readout(self.cost_pattern, self.cost_key)
 
     # ------------------------------------------------------------------------------------------------- does it fit?
 
@@ -125,7 +138,8 @@ class Program:
 
     def to_row(self) -> dict[str, Any]:
         """Return everything that its number depends on, as plain data."""
-        names = ("command", "input", "output", "pattern", "key", "environment")
+        names = ["command", "input", "output", "pattern", "key", "environment"]
+        names += [name for name in ("cost_pattern", "cost_key") if getattr(self, name) is not None]
         template = None if self.template is None else self._template
         return {name: getattr(self, name) for name in names} | {"template": template}
 
@@ -171,17 +185,21 @@ class Program:
 
     # ------------------------------------------------------------------------------------------------ one experiment
 
-    def __call__(self, design: Mapping[str, Any]) -> float:
-        """Return the number from the first attempt that gives one."""
+    def __call__(self, design: Mapping[str, Any]) -> float | Measurement:
+        """Return the number from the first attempt that gives one, with its cost if the program says that."""
         self.check(design)
         command, text = self._command(design), self._text(design)
         kept = Path(self.work, f"failed-{self._digest(design)}")
+        spent: list[float] = []  # by attempts that have failed
         for left in reversed(range(1 + self.retries)):
             try:
-                return self._attempt(command, text, Path(self.folder, kept))
+                y, cost = self._attempt(command, text, Path(self.folder, kept))
             except ExperimentFailed as failure:
+                spent += [] if failure.cost is None else [failure.cost]
                 if left == 0:
-                    raise ExperimentFailed(f"{failure}; see {kept}") from None
+                    raise ExperimentFailed(f"{failure}; see {kept}", cost=fsum(spent) if spent else None) from None
+            else:
+                return y if cost is None else Measurement(y, cost=fsum([*spent, cost]))
         raise AssertionError("the last attempt has returned or raised")
 
     def _command(self, design: Mapping[str, Any]) -> list[str]:
@@ -197,7 +215,7 @@ class Program:
         known = [*self.command, self._text(design), dict(design)]
         return hashlib.sha256(json.dumps(known).encode()).hexdigest()[:8]
 
-    def _attempt(self, command: Sequence[str], text: str, kept: Path) -> float:
+    def _attempt(self, command: Sequence[str], text: str, kept: Path) -> tuple[float, float | None]:
         """Run once in an empty directory, which is kept after a failure, replacing an earlier failure of the same."""
         kept.parent.mkdir(parents=True, exist_ok=True)
         directory = Path(tempfile.mkdtemp(prefix=".run-", dir=kept.parent))
@@ -205,8 +223,10 @@ class Program:
             if self._input is not None:
                 _write(directory / self._input, text)
             self._run(command, directory)
-            return self._number(directory)
-        except ExperimentFailed:
+            return self._number(directory), self._cost(directory)
+        except ExperimentFailed as failure:
+            with suppress(CbocError):
+                failure.cost = self._cost(directory)
             shutil.rmtree(kept, ignore_errors=True)
             with suppress(OSError):  # another process has just kept the same failure
                 directory.rename(kept)
@@ -239,6 +259,21 @@ class Program:
             where = "to standard output" if self._output == STDOUT else f"to '{self._output}'"
             raise ExperimentFailed(f"it wrote nothing {where}")
         return self._readout(text)
+
+    def _cost(self, directory: Path) -> float | None:
+        """What the run cost, if the program says it; a program that should say it and does not is set up wrongly."""
+        if self._cost_readout is None:
+            return None
+        try:
+            cost = self._cost_readout(_end_of(directory / self._output))
+        except ExperimentFailed as reason:
+            raise CbocError(
+                f"a run of {self.command[0]} does not say what it cost: {reason}; correct cost_pattern or cost_key, or "
+                "leave it out."
+            ) from None
+        if cost < 0.0:
+            raise CbocError(f"a cost is a number from 0; a run of {self.command[0]} said {cost:g}.")
+        return cost
 
 
 def _is_a(kind: Any, value: object) -> bool:

@@ -119,7 +119,9 @@ class Run:
                 name,
                 Ledger(history.study),
                 direction=direction,
-                policy=Policy(strategy, record["initial"], seed, record["stop_below"]),
+                policy=Policy(
+                    strategy, record["initial"], seed, record["stop_below"], most_cost=record.get("most_cost")
+                ),
                 data=None if rows is None else Dataset.from_dict(rows, history.study.space.dimension, direction),
                 trials=history.of(name),
             )
@@ -186,6 +188,7 @@ def record_of(file: StudyFile) -> dict[str, Any]:
         "durations": {site: asdict(duration) for site, duration in file.durations.items()},
         "plate": file.plate,
         "same": list(file.same),
+        "most_cost": file.most_cost,
     }
 
 

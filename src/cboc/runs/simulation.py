@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from math import inf
 from os import PathLike
 from pathlib import Path
@@ -68,6 +69,7 @@ def simulate(
 
     def run(site: Site, trial: Trial) -> None:
         told = run_trial(site, trial, experiments[site.name])
+        _check_cost(told, policy)
         if on_trial is not None:
             on_trial(told)
 
@@ -141,6 +143,20 @@ def _run(sites: list[Site], run: Callable[[Site, Trial], object], plate: Plate) 
                 site.ask()
             for trial in site.to_run:
                 run(site, trial)
+        for site in active:
+            if site.is_finished:  # the others cannot know by whose costs, and would wait
+                with suppress(Finished):
+                    site.ask()
+
+
+def _check_cost(told: Trial, policy: Policy) -> None:
+    """Raise one sentence if there is a limit to costs, and an experiment does not say what it cost."""
+    if policy.most_cost is not None and told.status is Status.COMPLETE and told.cost is None:
+        raise CbocError(
+            f"most_cost = {policy.most_cost:g} has no effect where an experiment does not say what it cost, as that of "
+            f"'{told.site}'; return Measurement(y, cost=...) from a function, give a program cost_pattern or cost_key, "
+            "or leave most_cost out."
+        )
 
 
 def run_trial(site: Site, trial: Trial, experiment: Experiment) -> Trial:
@@ -148,25 +164,26 @@ def run_trial(site: Site, trial: Trial, experiment: Experiment) -> Trial:
     try:
         outcome = experiment(trial.design(site.space))
     except ExperimentFailed as failure:
-        return site.fail(trial, str(failure))
+        return site.fail(trial, str(failure), cost=failure.cost)
     return site.tell(trial, outcome)
 
 
 def _replay(sites: list[Site], ledger: Ledger) -> None:
-    """Submit again all proposals from before the interruption, in the order of their arrival; stopped sites leave.
+    """Submit again all proposals from before the interruption, in the order of their arrival; finished sites leave.
 
     In rounds that is the order of turns. At the free pace the answers name it; one that was not answered came last.
     """
-    taken = []
+    waits, taken = ledger.study.pace.waits, []
     for site in sites:
+        first = 0  # turn that was not handed in
         for number in range(site.log.next_turn):
             wells = site.log.wells(number)
-            if wells and wells[-1].status is not Status.PROPOSED:
+            if wells and wells[-1].status not in (Status.PROPOSED, Status.STOPPED):
                 answer = wells[0].answer
-                place = number if ledger.study.pace.waits else inf if answer is None else answer.snapshot
-                taken.append((place, site.name, site, wells[0]))
-    for _, name, site, trial in sorted(taken, key=lambda entry: entry[:2]):
-        if trial.status is Status.STOPPED:
-            ledger.leave(name)
-        else:
-            ledger.submit(site.proposal(trial))
+                place = number if waits else inf if answer is None else answer.snapshot
+                taken.append((place, site.name, partial(ledger.submit, site.proposal(wells[0]))))
+                first = number + 1
+        if site.is_finished:
+            taken.append((first if waits else inf, site.name, partial(ledger.leave, site.name)))
+    for *_, act in sorted(taken, key=lambda entry: entry[:2]):
+        act()

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from dataclasses import replace
-from math import inf
+from math import fsum, inf
 from typing import Any
 
 import numpy as np
@@ -178,7 +178,9 @@ class Logbook:
     ) -> Trial:
         """See `Site.tell`. The same outcome told twice counts once."""
         with at(f"site '{self.site}'"):
-            outcomes = as_measurements(outcome, self.objectives)
+            measured = as_measurements(outcome, self.objectives)
+            outcomes = {name: replace(each, cost=None) for name, each in measured.items()}
+            cost = _one_cost(cost, [each.cost for each in measured.values() if each.cost is not None])
         known = self._known(trial)
         executed = known.x if ran is None else self.space.to_unit(ran)
         told = replace(
@@ -261,6 +263,15 @@ def _shown(before: Trial, now: Trial) -> tuple[str, str]:
     if before.outcomes == now.outcomes and before.cost != now.cost:
         return f"a cost of {before.cost or 0.0:g}", f"one of {now.cost or 0.0:g}"
     return f"{before.y:g}", f"{now.y:g}"
+
+
+def _one_cost(beside: float | None, measured: list[float]) -> float | None:
+    """What an experiment cost, as told beside its outcome or in its measurements, which add up."""
+    if beside is None or not measured:
+        return beside if not measured else fsum(measured)
+    raise CbocError(
+        f"a cost is told once; it is {beside!r}, and {fsum(measured):g} in the measurement. Leave one of them out."
+    )
 
 
 def _checked_cost(cost: float | None, known: Trial) -> float | None:

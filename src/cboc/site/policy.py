@@ -24,8 +24,8 @@ class Policy:
 
     With fewer than `initial` results the site starts with its own space-filling designs (default: 2 per parameter).
     `stop_below` ends the site's part when its largest utility falls below it (the theory's kappa; 0: never).
-    `most_cost` ends it when the costs that were told add up to that. With `goes_on_alone` it runs its own proposals
-    while nobody answers, instead of raising `Unreachable`.
+    `most_cost` ends it when the costs that were told, or that experiments have reported, add up to that. With
+    `goes_on_alone` it runs its own proposals while nobody answers, instead of raising `Unreachable`.
     """
 
     strategy: Strategy = field(default_factory=collaborative)

@@ -32,6 +32,7 @@ from cboc.studyfile.section import (
     DURATION,
     FLAG,
     NUMBER,
+    POSITIVE,
     SOME,
     TABLE,
     TEXT,
@@ -47,7 +48,7 @@ from cboc.studyfile.sources import Executable, Formula, Script, Source
 
 STUDY_KEYS = (
     "name", "horizon", "rule", "graph", "gate", "shares_best", "guide", "initial", "seed", "quorum", "stop_below",
-    "surrogate", "utility", "constraints", "deadline", "pace", "plate", "same",
+    "surrogate", "utility", "constraints", "deadline", "pace", "plate", "same", "most_cost",
 )  # fmt: skip
 SITE_KEYS = (
     "name", "direction", "budget", "problem", "scale", "offset", "shift", "noise", "experiment", "program", "data",
@@ -64,6 +65,7 @@ OWN_KEYS = (
     "utility",
     "plate",
     "same",
+    "most_cost",
 )  # of [study], in a simulation
 TABLES = Kind("a list of tables", lambda value: isinstance(value, list) and all(isinstance(row, dict) for row in value))
 
@@ -87,6 +89,7 @@ class StudyFile:
     durations: Mapping[str, LogNormal] = field(default_factory=dict)  # of simulated experiments, by site
     plate: int = 1  # experiments that a site asks for at a time
     same: tuple[str, ...] = ()  # parameters that have one value in all of them
+    most_cost: float | None = None  # of all experiments of a site; None: no limit
 
     @cached_property
     def experiments(self) -> dict[str, Experiment]:
@@ -127,7 +130,7 @@ class StudyFile:
     def policy(self) -> Policy:
         """The policy of the sites: how they behave."""
         strategy = collaborative(named(self.surrogate, self.utility), self.gate, self.guide)
-        return Policy(strategy, self.initial, self.seed, self.stop_below)
+        return Policy(strategy, self.initial, self.seed, self.stop_below, most_cost=self.most_cost)
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -175,6 +178,7 @@ def read(path: str | Path) -> StudyFile:
         durations=_durations(sites),
         plate=settings.get("plate", SOME, 1),
         same=_same(settings, space),
+        most_cost=settings.get("most_cost", POSITIVE),
     )
     _ = file.problems  # do they fit the space?
     return file

@@ -62,6 +62,7 @@ TIME = Kind(
     lambda value: isinstance(value, dict) or (_is_number(value) and value > 0),
 )
 WEIGHT = Kind("a number from 0 to 1,000,000", lambda value: _is_number(value) and 0 <= value <= 1e6)
+POSITIVE = Kind("a number above 0", lambda value: _is_number(value) and value > 0)
 AMOUNT = Kind("a number from 0", lambda value: _is_number(value) and value >= 0)
 DURATION = Kind('a time such as "36 h" or "7 d", at most 3650 d, or "none"', _is_duration)
 TABLE = Kind("a table", lambda value: isinstance(value, dict))

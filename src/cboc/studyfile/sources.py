@@ -151,7 +151,7 @@ class Executable:
     @classmethod
     def of(cls, section: Section, folder: Path) -> Executable:
         """Read a table [site.program], whose keys are those of `Program`."""
-        texts = ("input", "output", "pattern", "key", "work")
+        texts = ("input", "output", "pattern", "key", "work", "cost_pattern", "cost_key")
         section.check_keys(("command", "timeout", "template", *texts, "retries", "environment"))
         settings = {key: section.get(key, TEXT) for key in texts if key in section.values}
         if "template" in section.values:
