@@ -110,6 +110,28 @@ def test_a_budget_in_cost_is_given_when_joining(labs):
     assert "7 of 7 spent" in call("ask", code=4).stderr
 
 
+@pytest.mark.usefixtures("begun")
+def test_a_sheet_that_is_told_again_says_what_is_new_and_may_correct():
+    call("ask", "--count", 6, "--format", "csv", "--output", "plate.csv")
+    header, *rows = Path("plate.csv").read_text().splitlines()
+
+    def tell(*ys, code=0, options=()):
+        lines = [row.replace(",,,,", f",{y},,,") for row, y in zip(rows, ys, strict=False)]
+        Path("plate.csv").write_text("\n".join([header, *lines]) + "\n")
+        return call("tell", "plate.csv", *options, code=code).stderr
+
+    assert "Told 2 lines of plate.csv. " in tell(0.1, 0.2).replace("\n", " ")
+    assert "Told 3 lines of plate.csv; 2 more were told before." in tell(0.1, 0.2, 0.3, 0.4, 0.5)
+    assert "Nothing new was told: 5 lines of plate.csv were told before." in tell(0.1, 0.2, 0.3, 0.4, 0.5)
+    refused = tell(0.1, 0.7, 0.3, code=2)
+    assert "was told 0.2 before, and 0.7 now" in refused and "cboc tell SHEET.csv --again" in refused
+    said = tell(0.1, 0.7, 0.3, 0.4, 0.5, 0.6, options=["--again"])
+    assert "Told 1 line of plate.csv, changed 1; 4 more were told before." in said
+    assert [trial.y for trial in trials()[2:]] == [0.1, 0.7, 0.3, 0.4, 0.5, 0.6]
+    assert "Changed 1 line of plate.csv." in tell(0.8, options=["--again"])
+    assert "leave out --sem, --cost, --ran and --trial." in tell(0.8, options=["--cost", 3], code=2)
+
+
 def sent(**body):
     """A message that has left site x."""
     SiteFile("x.db").record("http://nowhere", "PUT", "/v2/turns/9/proposal", json.dumps(body).encode())

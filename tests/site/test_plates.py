@@ -1,6 +1,7 @@
 """Several experiments at once: what a plate holds, in which order results may come, and what a kill leaves."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -233,10 +234,31 @@ def test_a_cost_is_a_number_from_0(cost):
 def test_what_it_cost_may_be_corrected_and_survives_a_restart():
     x, _ = begun()
     told = x.tell(x.ask(), 0.5, cost=2.0)
-    with pytest.raises(CbocError, match="was told a cost of 2 before, and one of 3 now"):
+    with pytest.raises(
+        CbocError, match="told a cost of 2 before, and one of 3 now.*tell 0.5 --cost 3 --trial 4 --again"
+    ):
         x.tell(told, 0.5, cost=3.0)
-    x.tell(told, 0.5, cost=3.0, is_correction=True)
-    assert restarted(x).cost == 3.0
+    again = x.tell(told, 0.5, cost=3.0, is_correction=True)
+    assert restarted(x).cost == 3.0 and again.note == "corrected, its cost was 2"
+
+
+def test_a_cost_where_none_was_told_is_added():
+    x, _ = begun()
+    told = x.tell(x.ask(), Measurement(0.5, 0.1), ran={"a": 0.25, "b": 0.75})
+    added = x.tell(told, Measurement(0.5, 0.1), cost=4.0)
+    assert added == replace(told, cost=4.0) == x.trials[-1] and restarted(x).cost == 4.0
+    assert x.tell(told, Measurement(0.5, 0.1)) == added  # it stays
+    with pytest.raises(CbocError, match="told 0.5 ± 0.1 before, and 0.6 now.*cboc tell 0.6 --trial 4 --again"):
+        x.tell(told, 0.6)
+    with pytest.raises(CbocError, match="was told one design before, and another now"):
+        x.tell(told, Measurement(0.5, 0.1), ran={"a": 0.5, "b": 0.5})
+
+
+def test_the_command_that_corrects_says_all_that_was_told():
+    x, _ = begun()
+    told = x.tell(x.ask(), 0.5)
+    with pytest.raises(CbocError, match=r"use cboc tell 0\.12345678 --sem 0\.1 --cost 7 --trial 4 --again, or"):
+        x.tell(told, Measurement(0.12345678, 0.1), cost=7.0)
 
 
 # ------------------------------------------------------------------------------------- parameters that all wells share

@@ -107,3 +107,45 @@ def test_parameters_called_cost_and_well_have_their_names_for_themselves(tmp_pat
     assert not worksheet.is_told(path, site)
     worksheet.enter_all(site, worksheet.read(path, space))
     assert (site.trials[0].y, site.trials[0].cost) == (0.5, None) and worksheet.is_told(path, site)
+
+
+COSTS = "trial,a,b,y,sem,status,cost"
+
+
+def costs(path, *lines):
+    path.write_text("\n".join([COSTS, *lines]) + "\n")
+    return worksheet.read(path, SPACE)
+
+
+def test_a_cost_may_be_filled_in_later(site, tmp_path):
+    path = tmp_path / "s.csv"
+    worksheet.enter_all(site, costs(path, "1,5,0.5,0.5,,,"))
+    later = costs(path, "1,5,0.5,0.5,,,4")
+    assert worksheet.enter_all(site, later) == worksheet.Entered(new=0, changed=1, known=0)
+    assert site.trials[1].cost == 4.0 and worksheet.is_told(path, site)
+    with pytest.raises(CbocError, match=r"a cost of 4 before, and one of 5 now.*tell 0.5 --cost 5 --trial 1 --again"):
+        worksheet.enter_all(site, costs(path, "1,5,0.5,0.5,,,5"))
+
+
+def test_with_a_correction_the_lines_that_differ_replace_what_was_told(site, tmp_path):
+    path = tmp_path / "s.csv"
+    site.ask(1)
+    worksheet.enter_all(site, costs(path, "0,5,0.5,1,,,2", "1,5,0.5,0.5,,,"))
+    kept, other = site.trials[0], costs(path, "0,5,0.5,1,,,2", "1,7.5,0.5,0.7,0.1,,3", "2,5,0.5,0.2,,,")
+    before = list(site.trials)
+    with pytest.raises(CbocError, match=r"Nothing in the sheet was told\. With cboc tell SHEET.csv --again the lines"):
+        worksheet.enter_all(site, other)
+    assert site.trials == before
+    assert worksheet.enter_all(site, other, is_correction=True) == worksheet.Entered(new=1, changed=1, known=1)
+    assert site.trials[0] == kept
+    corrected = site.trials[1]
+    assert (corrected.y, corrected.sem, corrected.cost, corrected.executed) == (0.7, 0.1, 3.0, (0.75, 0.5))
+    assert corrected.note == "corrected, it was 0.5" and site.trials[2].y == 0.2
+
+
+def test_a_mistake_that_no_correction_mends_is_named_without_that_hint(site, tmp_path):
+    worksheet.enter_all(site, costs(tmp_path / "s.csv", "1,5,0.5,0.5,,,"))
+    for line, said in (("7,5,0.5,1,,,", "no trial 7"), ("1,5,0.5,,,failed,", "it cannot fail now")):
+        for is_correction in (False, True):
+            with pytest.raises(CbocError, match=rf"{said}.* Nothing in the sheet was told\.$"):
+                worksheet.enter_all(site, costs(tmp_path / "s.csv", line), is_correction=is_correction)

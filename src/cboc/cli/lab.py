@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 import typer
 
 from cboc.cli.notes import notes
-from cboc.cli.sheet import check_layout, in_short, sheet
+from cboc.cli.sheet import check_layout, in_short, sheet, told_lines
 from cboc.cli.show import Format, Row, many, write
 from cboc.cli.site_option import FILE, SiteOption, hint
 from cboc.cli.standing import local_time, numbers, standing_of
@@ -162,19 +162,17 @@ def tell(
 ) -> None:
     """Tell the outcome of an experiment. It is kept in the site's own file, and stays there.
 
+    Lines of a sheet that were told before count once; with `--again` those that differ are corrections.
+
     Examples: `cboc tell 0.83`, `cboc tell bench.csv`, `cboc tell 0.83 --ran temperature=61.5`,
-    `cboc tell 0.83 --trial 7 --again`
+    `cboc tell 0.83 --trial 7 --again`, `cboc tell bench.csv --again`
     """
     site = site_of(file)
     if result.lower().endswith(".csv"):
-        if any(given is not None for given in (sem, cost, ran, trial)) or again:
-            raise CbocError("a sheet says everything itself; leave out --sem, --cost, --ran, --trial and --again.")
+        if any(given is not None for given in (sem, cost, ran, trial)):
+            raise CbocError("a sheet says everything itself; leave out --sem, --cost, --ran and --trial.")
         entries = worksheet.read(result, site.space)
-        worksheet.enter_all(site, entries)
-        if entries:
-            notes.print(f"Told {many(len(entries), 'line')} of {result}.")
-        else:
-            notes.print(f"Nothing was told: no line of {result} has an outcome in column y, or a status.")
+        notes.print(told_lines(worksheet.enter_all(site, entries, is_correction=again), result))
     else:
         y = _number(result)
         known = _trial(site, trial, file)

@@ -10,6 +10,7 @@ from cboc.errors import CbocError
 from cboc.site import worksheet
 from cboc.site.site import Site
 from cboc.site.trial import Trial
+from cboc.site.worksheet import Entered
 
 
 def check_layout(layout: int | None, count: int | None) -> None:
@@ -47,6 +48,19 @@ def in_short(site: Site, trials: Sequence[Trial], count: int | None) -> str:
     more = len(site.open_trials) - len(trials)
     rest = f" {many(more, 'earlier experiment')} {'is' if more == 1 else 'are'} still open." if more else ""
     return f"{many(len(trials), 'experiment')}{how}.{fewer}{rest}"
+
+
+def told_lines(entered: Entered, sheet: str) -> str:
+    """One sentence on the lines of a sheet that were told: new ones, and those that were known."""
+    new, changed, known = entered.new, entered.changed, entered.known
+    if not new + changed + known:
+        return f"Nothing was told: no line of {sheet} has an outcome in column y, or a status."
+    if not new + changed:
+        return f"Nothing new was told: {many(known, 'line')} of {sheet} {'was' if known == 1 else 'were'} told before."
+    start = f"Told {many(new, 'line')} of {sheet}" if new else f"Changed {many(changed, 'line')} of {sheet}"
+    more = f", changed {changed}" if new and changed else ""
+    before = f"; {known} more {'was' if known == 1 else 'were'} told before" if known else ""
+    return f"{start}{more}{before}."
 
 
 def _plain(site: Site, trial: Trial) -> dict[str, object]:

@@ -176,7 +176,7 @@ class Logbook:
         cost: float | None = None,
         is_correction: bool = False,
     ) -> Trial:
-        """See `Site.tell`. The same outcome told twice counts once."""
+        """See `Site.tell`. The same outcome told twice counts once; a cost where none was told is added."""
         with at(f"site '{self.site}'"):
             measured = as_measurements(outcome, self.objectives)
             outcomes = {name: replace(each, cost=None) for name, each in measured.items()}
@@ -192,19 +192,14 @@ class Logbook:
             cost=_checked_cost(cost, known),
         )
         if known.status is Status.COMPLETE:
-            is_same = known.outcomes == outcomes and known.cost == told.cost
-            if is_same and (ran is None or known.executed == told.executed):
+            told = replace(told, note=known.note, executed=told.executed if ran else known.executed)
+            if told == known:
                 return known
+            if known.cost is None and told == replace(known, cost=told.cost):
+                return self.keep(told)
             if not is_correction:
-                before, now = _shown(known, told)
-                raise CbocError(
-                    f"trial {trial.number} of '{self.site}' was told {before} before, and {now} now. To "
-                    f"correct it, use cboc tell {told.y:g} --trial {trial.number} --again, or "
-                    "is_correction=True in Python."
-                )
-            told = replace(
-                told, note=f"corrected, it was {known.y:g}", executed=told.executed if ran else known.executed
-            )
+                raise _contradiction(known, told)
+            told = replace(told, note=f"corrected, {_what_it_was(known, told)}")
         self._refuse_abandoned(known)
         return self.keep(told)
 
@@ -258,11 +253,28 @@ class Logbook:
             )
 
 
-def _shown(before: Trial, now: Trial) -> tuple[str, str]:
-    """What was told of a trial twice, and differs: its outcome, or its cost."""
-    if before.outcomes == now.outcomes and before.cost != now.cost:
-        return f"a cost of {before.cost or 0.0:g}", f"one of {now.cost or 0.0:g}"
-    return f"{before.y:g}", f"{now.y:g}"
+def _contradiction(before: Trial, now: Trial) -> CbocError:
+    """The sentence for a trial that was told something else before, and how to correct it."""
+    given = (("--sem", now.sem), ("--cost", now.cost if before.cost != now.cost else None))
+    options = [f"{option} {value:.15g}" for option, value in given if value is not None]
+    command = " ".join([f"cboc tell {now.y:.15g}", *options, f"--trial {now.number} --again"])
+    was, is_now = "one design", "another"
+    if before.outcomes != now.outcomes:
+        was, is_now = (", ".join(map(str, each.outcomes.values())) for each in (before, now))
+    elif before.cost is not None and now.cost is not None and before.cost != now.cost:
+        was, is_now = f"a cost of {before.cost:g}", f"one of {now.cost:g}"
+    return CbocError(
+        f"trial {now.number} of '{now.site}' was told {was} before, and {is_now} now. To correct it, use {command}, or "
+        "is_correction=True in Python."
+    )
+
+
+def _what_it_was(before: Trial, now: Trial) -> str:
+    """What a correction replaces, for a trial's note."""
+    if before.outcomes != now.outcomes:
+        return f"it was {', '.join(map(str, before.outcomes.values()))}"
+    is_other_cost = before.cost is not None and before.cost != now.cost
+    return f"its cost was {before.cost:g}" if is_other_cost else OTHER
 
 
 def _one_cost(beside: float | None, measured: list[float]) -> float | None:

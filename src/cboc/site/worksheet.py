@@ -25,7 +25,7 @@ from cboc.data.objective import Measurement
 from cboc.data.tables import place_design, read_design, read_number, read_texts, text_of
 from cboc.errors import CbocError, at, did_you_mean
 from cboc.site.site import Site
-from cboc.site.trial import Status, Trial
+from cboc.site.trial import OPEN, Status, Trial
 from cboc.space.space import Space
 
 OUTCOME = ("y", "sem", "status", "cost")
@@ -46,6 +46,15 @@ class Entry:
     measured: Measurement | None  # None: it failed, or was abandoned
     status: Status
     cost: float | None = None
+
+
+@dataclass(frozen=True)
+class Entered:
+    """How many lines of a sheet were new, how many changed what was told before, how many said the same again."""
+
+    new: int
+    changed: int
+    known: int
 
 
 def well_names(trials: Sequence[Trial], wells: int) -> list[str]:
@@ -125,19 +134,32 @@ def _status(texts: dict[str, str]) -> Status:
     return Status(said)
 
 
-def enter_all(site: Site, entries: Sequence[Entry]) -> None:
-    """Tell a site what all lines say, or nothing if one of them is refused."""
+def enter_all(site: Site, entries: Sequence[Entry], *, is_correction: bool = False) -> Entered:
+    """Tell a site what all lines say, or nothing if one is refused; a correction replaces what was told before."""
+    mistake = _mistake(site, entries, is_correction)
+    if mistake is not None:
+        can_correct = not is_correction and _mistake(site, entries, is_correction=True) is None
+        hint = " With cboc tell SHEET.csv --again the lines that differ are corrections." if can_correct else ""
+        raise CbocError(f"{mistake} Nothing in the sheet was told.{hint}")
+    before = [site.trial(entry.trial) for entry in entries]
+    after = [enter(site, entry, is_correction=is_correction) for entry in entries]
+    new = sum(trial.status in OPEN for trial in before)
+    known = sum(was == now for was, now in zip(before, after, strict=True))
+    return Entered(new, len(entries) - new - known, known)
+
+
+def _mistake(site: Site, entries: Sequence[Entry], is_correction: bool) -> CbocError | None:
+    """What is wrong with the first line that a site refuses; None if it would take all of them."""
     twin = site.twin()
     try:
         for entry in entries:
-            enter(twin, entry)
+            enter(twin, entry, is_correction=is_correction)
     except CbocError as error:
-        raise CbocError(f"{error} Nothing in the sheet was told.") from None
-    for entry in entries:
-        enter(site, entry)
+        return error
+    return None
 
 
-def enter(site: Site, entry: Entry) -> Trial:
+def enter(site: Site, entry: Entry, *, is_correction: bool = False) -> Trial:
     """Tell a site what a line says; repeating it is fine."""
     with at(entry.place):
         trial = site.trial(entry.trial)
@@ -147,7 +169,7 @@ def enter(site: Site, entry: Entry) -> Trial:
         ran = None if is_as_asked else entry.design
         if entry.measured is None:
             return site.fail(trial, ran=ran, cost=entry.cost)
-        return site.tell(trial, entry.measured, ran=ran, cost=entry.cost)
+        return site.tell(trial, entry.measured, ran=ran, cost=entry.cost, is_correction=is_correction)
 
 
 def is_told(path: str | PathLike[str], site: Site) -> bool:
