@@ -106,7 +106,12 @@ def test_a_budget_in_cost_is_given_when_joining(labs):
     assert "most_cost is a number above 0" in call("join", url, code, "--most-cost", 0, code=2).stderr
     call("join", url, code, "--most-cost", 7)
     call("ask")
-    call("tell", 0.5, "--cost", 7)
+    call("tell", 0.5, "--cost", 3)
+    assert "2 open experiments would cost about 6, by the mean so far; 4 of the limit of 7 are left." in (
+        call("ask", "--count", 2).stderr
+    )
+    call("tell", 0.5, "--cost", 4, "--trial", 1)
+    call("tell", 0.5, "--trial", 2)
     assert "7 of 7 spent" in call("ask", code=4).stderr
 
 

@@ -53,8 +53,9 @@ def advise(site: Site) -> Advice:
         fit = gp.leave_one_out().q2 if gp is not None and len(site.dataset) >= FEW else None
         is_told = gp is not None and fit is not None and fit > 0.0 and not site.study.is_lonely
         solo = play(site, gp) if is_told and gp is not None else None
-    said, counts = _sentence(site, note), _counts(site)
-    return Advice(site.name, said, note.log_odds, note.consistency, *counts, solo, spending(site), fit)
+    spent, counts = spending(site), _counts(site)
+    said = _sentence(site, note, spent)
+    return Advice(site.name, said, note.log_odds, note.consistency, *counts, solo, spent, fit)
 
 
 def _surrogate(site: Site) -> GP | None:
@@ -73,7 +74,7 @@ def _note(site: Site) -> Note:
     return site.policy.strategy(site.mind.situation(), site.mind.rng(number)).note(site.best.x)
 
 
-def _sentence(site: Site, note: Note) -> str:
+def _sentence(site: Site, note: Note, spent: Spending) -> str:
     if site.study.is_lonely:
         return "Everybody works alone in this study."
     if not site.study.shares_best:
@@ -83,9 +84,10 @@ def _sentence(site: Site, note: Note) -> str:
     if note.stance is None:
         return "Your strategy has no guide, so the others' best designs change nothing for you."
     because = f", because {note.reason}" if note.reason else ""
-    if site.is_finished:
+    if site.is_finished or spent.is_all:
         more = f", though {note.reason}" if note.stance is Stance.TOGETHER and note.reason else because
-        return f"Your turns are over. One more would be {note.stance}{more or f', because {_why(note)}'}."
+        over = "Your budget is spent" if spent.is_all else "Your turns are over"
+        return f"{over}. One more would be {note.stance}{more or f', because {_why(note)}'}."
     if note.stance is Stance.ALONE:
         return f"You work alone now{because}. Staying costs you no experiment, and you may be together again later."
     if note.stance is Stance.DOUBT:

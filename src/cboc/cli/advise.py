@@ -6,14 +6,11 @@ from dataclasses import replace
 
 from cboc.advice.advice import Advice, advise
 from cboc.advice.counterfactual import Solo
-from cboc.advice.spending import Spending
 from cboc.cli.notes import notes
 from cboc.cli.show import Row
 from cboc.errors import CbocError
 from cboc.runs.history import History
 from cboc.runs.run import ALONE, TOGETHER, Run
-
-NOTHING = Spending((), (), 0)
 
 
 def advice_of(run: Run, only: str | None, seed: int | None) -> list[Advice]:
@@ -34,7 +31,8 @@ def advice_of(run: Run, only: str | None, seed: int | None) -> list[Advice]:
 
 
 def _advice(run: Run, together: History, alone: History | None, name: str, seed: int) -> Advice:
-    advice = replace(advise(run.site(together, name, seed)), spending=NOTHING)  # a calendar's times are no seconds
+    advice = advise(run.site(together, name, seed))
+    advice = replace(advice, spending=replace(advice.spending, seconds=()))  # a calendar's times are no seconds
     return advice if alone is None else replace(advice, solo=_beside(together, alone, name) or advice.solo)
 
 

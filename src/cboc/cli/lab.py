@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 
 import typer
 
+from cboc.advice.spending import spending
 from cboc.cli.notes import notes
 from cboc.cli.sheet import check_layout, in_short, sheet, told_lines
 from cboc.cli.show import Format, Row, many, write
@@ -146,6 +147,8 @@ def ask(
         output.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
         notes.print(f"Wrote {output}.")
     notes.print(trials[0].explain(site.study.sites) if len(trials) == 1 else in_short(site, trials, count))
+    if warning := spending(site).warning:
+        notes.print(warning)
 
 
 def tell(
