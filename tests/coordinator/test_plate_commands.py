@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 
 import cboc
 from cboc import Policy, Study
+from cboc.cli import lab
 from cboc.cli.app import app
 from cboc.coordinator.database import open_database
 from cboc.coordinator.schema import upgrade
@@ -135,6 +136,53 @@ def test_a_sheet_that_is_told_again_says_what_is_new_and_may_correct():
     assert [trial.y for trial in trials()[2:]] == [0.1, 0.7, 0.3, 0.4, 0.5, 0.6]
     assert "Changed 1 line of plate.csv." in tell(0.8, options=["--again"])
     assert "leave out --sem, --cost, --ran and --trial." in tell(0.8, options=["--cost", 3], code=2)
+
+
+def status():
+    return {row["what"]: row["is"] for row in json.loads(call("status", "--format", "json").stdout)}
+
+
+@pytest.mark.usefixtures("begun")
+def test_while_experiments_are_open_it_is_said_how_many():
+    call("ask", "--count", 12)
+    for number in (4, 6):
+        call("fail", "--trial", number)
+    said = call("tell", "0.3", "--trial", 3).stderr
+    assert said.endswith(
+        "5 experiments, 2 of them failed, best so far 0.4. 9 are still open: cboc ask shows them, cboc ask --count 8 "
+        "asks for more.\n"
+    )
+    found = status()
+    assert found["to be run"] == "9 experiments, trials 2, 5, 7 to 13" and found["failed"] == 2
+    assert found["pace"] == "free: nobody waits"
+    assert "9 experiments are open, trials 2, 5, 7 to 13; say which one" in call("tell", "1", code=2).stderr
+    for number in (2, 5, *range(7, 13)):
+        said = call("abandon", "--trial", number).stderr
+    assert "1 is still open: cboc ask shows it" in said
+    assert call("abandon").stderr.endswith("Next: cboc ask.\n")
+
+
+def test_what_was_spent_is_said_after_every_result(labs):
+    assert labs
+    url, code = SiteFile("x.db").about["url"], SiteFile("x.db").about["code"]
+    call("join", url, code, "--most-cost", 7)
+    call("ask", "--count", 4)
+    assert "best so far 0.5, 0 of 7 spent (1 without a cost does not count)" in call("tell", 0.5, "--trial", 0).stderr
+    assert "best so far 0.5, 5 of 7 spent (1 without" in call("tell", 0.4, "--trial", 1, "--cost", 5).stderr
+    assert status()["cost"] == "5 of 7 spent (1 without a cost does not count)"
+    said = call("tell", 0.4, "--trial", 2, "--cost", 3).stderr
+    assert "8 of 7 spent" in said and "1 is still open: cboc ask shows it, the budget is spent, so no more" in said
+
+
+@pytest.mark.usefixtures("begun")
+def test_a_plate_that_nobody_answers_says_so(monkeypatch):
+    SiteFile("x.db").remember(url="http://127.0.0.1:1")
+    monkeypatch.setattr(lab, "LONG", 0.5)
+    said = call("ask", "--count", 3).stderr.splitlines()[-1]
+    assert said == (
+        "3 experiments, 0 of them influenced by the others. They are 100 % your own optimum: the coordinator could not "
+        "be reached, so nothing was mixed in."
+    )
 
 
 def sent(**body):

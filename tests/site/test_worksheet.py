@@ -2,7 +2,7 @@
 
 import pytest
 
-from cboc import CbocError, Ledger, Policy, Site, Space, Study
+from cboc import CbocError, Dataset, Ledger, Policy, Site, Space, Study
 from cboc.site import worksheet
 from cboc.site.trial import Status
 
@@ -107,6 +107,15 @@ def test_parameters_called_cost_and_well_have_their_names_for_themselves(tmp_pat
     assert not worksheet.is_told(path, site)
     worksheet.enter_all(site, worksheet.read(path, space))
     assert (site.trials[0].y, site.trials[0].cost) == (0.5, None) and worksheet.is_told(path, site)
+
+
+@pytest.mark.parametrize("word", ["done", "ok", "finished", "Success"])
+def test_a_word_for_success_is_taken_for_complete_and_never_for_abandoned(tmp_path, word):
+    with pytest.raises(CbocError, match=f"unknown status '{word.lower()}'; did you mean 'complete'\\?$"):
+        worksheet.read(sheet(tmp_path / "s.csv", f"1,5,0.5,1,,{word}"), SPACE)
+    (tmp_path / "before.csv").write_text(f"a,b,y,status\n5,0.5,1,{word}\n")
+    with pytest.raises(CbocError, match="did you mean 'complete'"):
+        Dataset.from_csv(tmp_path / "before.csv", SPACE, direction="maximise")
 
 
 COSTS = "trial,a,b,y,sem,status,cost"

@@ -16,9 +16,9 @@ import typer
 from cboc.advice.spending import spending
 from cboc.cli.notes import notes
 from cboc.cli.sheet import check_layout, in_short, sheet, told_lines
-from cboc.cli.show import Format, Row, many, write
+from cboc.cli.show import Format, Row, write
 from cboc.cli.site_option import FILE, SiteOption, hint
-from cboc.cli.standing import local_time, numbers, standing_of
+from cboc.cli.standing import local_time, numbers, standing_of, summary
 from cboc.data.dataset import Direction
 from cboc.data.numbers import read_number
 from cboc.data.objective import Measurement
@@ -28,7 +28,7 @@ from cboc.site import worksheet
 from cboc.site.policy import Policy
 from cboc.site.polling import pause
 from cboc.site.site import Finished, Site
-from cboc.site.trial import TOLD, Trial
+from cboc.site.trial import Trial
 from cboc.storage.sitefile import SiteFile
 from cboc.studyfile import read_terms
 
@@ -182,7 +182,7 @@ def tell(
         changed = _changed(site, known, ran or [])
         site.tell(known, Measurement(y, sem), ran=changed, cost=cost, is_correction=again)
         notes.print(f"Trial {known.number}: {y:g}{'' if sem is None else f' ± {sem:g}'}.")
-    _summary(site, file)
+    notes.print(summary(site, file))
 
 
 def fail(
@@ -197,7 +197,7 @@ def fail(
     """
     site = site_of(file)
     site.fail(_trial(site, trial, file), reason, cost=cost)
-    _summary(site, file)
+    notes.print(summary(site, file))
 
 
 def abandon(trial: TrialNumber = None, file: SiteOption = FILE) -> None:
@@ -207,7 +207,7 @@ def abandon(trial: TrialNumber = None, file: SiteOption = FILE) -> None:
     """
     site = site_of(file)
     site.abandon(_trial(site, trial, file))
-    _summary(site, file)
+    notes.print(summary(site, file))
 
 
 def status(file: SiteOption = FILE, format: RowFormat = Format.TABLE) -> None:
@@ -332,8 +332,7 @@ def _trial(site: Site, number: int | None, file: Path) -> Trial:
             f"no experiment waits for a result; {hint('ask', file)} gives one, --trial names an earlier one."
         )
     if len(pending) > 1:
-        open = f"{pending[0].number} to {pending[-1].number}" if len(pending) > 5 else numbers(pending)
-        raise CbocError(f"{len(pending)} experiments are open, trials {open}; say which one with --trial.")
+        raise CbocError(f"{len(pending)} experiments are open, {numbers(pending)}; say which one with --trial.")
     return pending[0]
 
 
@@ -359,19 +358,6 @@ def _changed(site: Site, trial: Trial, ran: list[str]) -> dict[str, Any] | None:
         except CbocError as error:
             raise CbocError(f"--ran {each}: {error}") from None
     return design
-
-
-def _summary(site: Site, file: Path) -> None:
-    """After a result, say what is best so far."""
-    told = sum(trial.status in TOLD for trial in site.trials)
-    found = f"best so far {site.best.y:.6g}" if len(site.dataset) else "no outcome so far"
-    following = f"Next: {hint('ask', file)}."
-    if site.is_finished:
-        following = (
-            f"The study is over for this site: run {hint('ask', file)} once more to tell the coordinator that you are "
-            f"done. {hint('best', file)} shows what was found."
-        )
-    notes.print(f"{many(told, 'experiment')}, {found}. {following}")
 
 
 def _parameters(site: Site) -> list[Row]:

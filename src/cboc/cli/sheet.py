@@ -9,7 +9,7 @@ from cboc.cli.show import Format, Row, many, write
 from cboc.errors import CbocError
 from cboc.site import worksheet
 from cboc.site.site import Site
-from cboc.site.trial import Trial
+from cboc.site.trial import Decision, Trial
 from cboc.site.worksheet import Entered
 
 
@@ -45,9 +45,17 @@ def in_short(site: Site, trials: Sequence[Trial], count: int | None) -> str:
     shared = sum(trial.is_shared for trial in trials)
     how = f", {shared} of them influenced by the others" if any(trial.turn is not None for trial in trials) else ""
     fewer = f" The budget has no more: {count} were asked for." if count is not None and len(trials) < count else ""
+    alone = sum(trial.decision is Decision.UNREACHABLE for trial in trials)
+    lost = f" {_alone(alone, len(trials))}" if alone else ""
     more = len(site.open_trials) - len(trials)
     rest = f" {many(more, 'earlier experiment')} {'is' if more == 1 else 'are'} still open." if more else ""
-    return f"{many(len(trials), 'experiment')}{how}.{fewer}{rest}"
+    return f"{many(len(trials), 'experiment')}{how}.{lost}{fewer}{rest}"
+
+
+def _alone(count: int, of: int) -> str:
+    """Say that nobody answered: for all of these experiments, or for some."""
+    which = "They are" if count == of else "1 of them is" if count == 1 else f"{count} of them are"
+    return f"{which} 100 % your own optimum: the coordinator could not be reached, so nothing was mixed in."
 
 
 def told_lines(entered: Entered, sheet: str) -> str:

@@ -7,10 +7,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from cboc.advice.spending import Spending, spending
+from cboc.cli.show import many
 from cboc.cli.site_option import hint
 from cboc.errors import CbocError
 from cboc.site.site import Site
-from cboc.site.trial import TOLD, Trial
+from cboc.site.trial import TOLD, Status, Trial
+
+LONG_ROW = 4  # consecutive numbers that are written as '2 to 5'
+PACES = {False: "free: nobody waits", True: "rounds: everybody waits for the slowest"}  # by whether sites wait
 
 
 def local_time(at: float) -> str:
@@ -19,8 +24,49 @@ def local_time(at: float) -> str:
 
 
 def numbers(trials: list[Trial]) -> str:
-    """The numbers of these trials, in a line."""
-    return ", ".join(str(trial.number) for trial in trials)
+    """The numbers of these trials, in order: 'trial 3', or 'trials 2, 4, 96 to 191'."""
+    rows: list[list[int]] = []  # of consecutive numbers
+    for trial in trials:
+        if rows and trial.number == rows[-1][-1] + 1:
+            rows[-1].append(trial.number)
+        else:
+            rows.append([trial.number])
+    shown = [f"{row[0]} to {row[-1]}" if len(row) >= LONG_ROW else ", ".join(map(str, row)) for row in rows]
+    return f"{'trial' if len(trials) == 1 else 'trials'} {', '.join(shown)}"
+
+
+def summary(site: Site, file: Path) -> str:
+    """What to say after a result: how many there are, the best so far, what was spent, and what comes next."""
+    told, spent = sum(trial.status in TOLD for trial in site.trials), spending(site)
+    found = f"best so far {site.best.y:.6g}" if len(site.dataset) else "no outcome so far"
+    cost = f", {_cost(spent)}" if spent.limit is not None else ""
+    return f"{many(told, 'experiment')}{_failed(site)}, {found}{cost}. {_next(site, file, spent)}"
+
+
+def _next(site: Site, file: Path, spent: Spending) -> str:
+    ask, count = hint("ask", file), len(site.to_run)
+    if site.is_finished:
+        return (
+            f"The study is over for this site: run {ask} once more to tell the coordinator that you are done. "
+            f"{hint('best', file)} shows what was found."
+        )
+    if not count:
+        return f"Next: {ask}."
+    are = "1 is" if count == 1 else f"{count} are"
+    more = "the budget is spent, so no more follow" if spent.is_all else f"{hint('ask --count 8', file)} asks for more"
+    return f"{are} still open: {ask} shows {'it' if count == 1 else 'them'}, {more}."
+
+
+def _failed(site: Site) -> str:
+    failed = sum(trial.status is Status.FAILED for trial in site.trials)
+    return f", {failed} of them failed" if failed else ""
+
+
+def _cost(spent: Spending) -> str:
+    """What was spent, of how much, and how many experiments are not in it."""
+    of = "" if spent.limit is None else f" of {spent.limit:g}"
+    count = f"{spent.uncounted} without a cost {'does' if spent.uncounted == 1 else 'do'} not count"
+    return f"{spent.spent:g}{of} spent{f' ({count})' if spent.uncounted and of else ''}"
 
 
 def standing_of(site: Site, file: Path) -> Iterator[tuple[str, Any]]:
@@ -28,17 +74,18 @@ def standing_of(site: Site, file: Path) -> Iterator[tuple[str, Any]]:
     study, pending = site.study, site.to_run
     yield "study", study.name
     yield "site", f"{site.name}, of {', '.join(study.sites)}"
+    yield "pace", PACES[study.pace.waits]
     yield "turns", f"{site.turns} of {study.budget(site.name)}"
     yield "experiments", sum(trial.status in TOLD for trial in site.trials)
-    if site.cost:
-        most = site.policy.most_cost
-        yield "cost", f"{site.cost:g}" if most is None else f"{site.cost:g} of {most:g}"
+    yield "failed", sum(trial.status is Status.FAILED for trial in site.trials)
+    if site.cost or site.policy.most_cost is not None:
+        yield "cost", _cost(spending(site))
     yield "best", site.best.y if len(site.dataset) else None
     if site.is_finished:
         yield "to be run", "nothing: the study is over for this site"
         return
-    nothing = f"nothing yet; {hint('ask', file)}"
-    yield "to be run", f"{'trial' if len(pending) == 1 else 'trials'} {numbers(pending)}" if pending else nothing
+    which = f"{many(len(pending), 'experiment')}, {numbers(pending)}"
+    yield "to be run", which if pending else f"nothing yet; {hint('ask', file)}"
     try:
         standing = site.network.standing()
     except CbocError as error:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from _csv import Reader
 
 STATUSES = ("complete", "failed")
+MEAN_COMPLETE = ("done", "ok", "okay", "finished", "success", "successful", "succeeded", "measured", "told", "yes")
 
 
 class Row(NamedTuple):
@@ -241,12 +242,18 @@ def place_design(values: Mapping[str, Any], space: Space, place: str) -> Array: 
 def _status(status: Any, y: Any) -> str:
     given = "" if status is None else str(status).strip().lower()
     if given and given not in STATUSES:
-        raise CbocError(f"unknown status '{status}'; {did_you_mean(given, STATUSES)}")
+        raise unknown_status(given, STATUSES)
     if given == "complete" and y is None:
         raise CbocError("a complete measurement has an outcome, but this cell is empty; if it failed, write failed.")
     if given == "failed" and y is not None:
         raise CbocError(f"'failed' does not go with the outcome '{y}'; correct one of them.")
     return given or ("failed" if y is None else "complete")
+
+
+def unknown_status(said: str, known: Sequence[str]) -> CbocError:
+    """The sentence for a status that is none: 'done' is close to 'abandoned', and means 'complete'."""
+    meant = "complete" if said in MEAN_COMPLETE else said
+    return CbocError(f"unknown status '{said}'; {did_you_mean(meant, known)}")
 
 
 def _finite(value: Any, least: float = -math.inf) -> float:

@@ -22,8 +22,8 @@ from typing import Any
 import numpy as np
 
 from cboc.data.objective import Measurement
-from cboc.data.tables import place_design, read_design, read_number, read_texts, text_of
-from cboc.errors import CbocError, at, did_you_mean
+from cboc.data.tables import place_design, read_design, read_number, read_texts, text_of, unknown_status
+from cboc.errors import CbocError, at
 from cboc.site.site import Site
 from cboc.site.trial import OPEN, Status, Trial
 from cboc.space.space import Space
@@ -127,8 +127,7 @@ def _entry(place: str, texts: dict[str, str], space: Space) -> Entry:
 def _status(texts: dict[str, str]) -> Status:
     said = (texts.get("status") or "complete").lower()
     if said not in (Status.COMPLETE, Status.FAILED, Status.ABANDONED):
-        known = (Status.COMPLETE, Status.FAILED, Status.ABANDONED)
-        raise CbocError(f"unknown status '{said}'; {did_you_mean(said, known)}")
+        raise unknown_status(said, (Status.COMPLETE, Status.FAILED, Status.ABANDONED))
     if (said == Status.COMPLETE) != bool(texts["y"]):
         raise CbocError(f"'{said}' does not go with the outcome '{texts['y']}'; correct one of them.")
     return Status(said)
