@@ -18,6 +18,7 @@ from cboc.space.space import Space
 
 if TYPE_CHECKING:
     from cboc.experiment import Program
+    from cboc.experiment.durations import LogNormal
     from cboc.joining import join as join
     from cboc.runs.simulation import simulate
     from cboc.site.policy import Policy
@@ -50,6 +51,7 @@ __all__ = [
     "Int",
     "Leader",
     "Ledger",
+    "LogNormal",
     "Measurement",
     "Policy",
     "Program",
@@ -72,6 +74,7 @@ _LATER = {
     "Gated": "cboc.strategy.gate",
     "Guide": "cboc.strategy.guide.decision",
     "Guided": "cboc.strategy.guide.guided",
+    "LogNormal": "cboc.experiment.durations",
     "Policy": "cboc.site.policy",
     "Program": "cboc.experiment",
     "Site": "cboc.site.site",

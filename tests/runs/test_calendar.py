@@ -153,6 +153,32 @@ def test_durations_that_are_none(durations, sentence):
         run(durations=durations)
 
 
+def test_durations_may_be_written_as_in_a_study_file(tmp_path):
+    written, same = {"median": 2, "spread": 0.3}, LogNormal(2, 0.3)
+    expected = run(durations=same, journal=tmp_path / "journal.jsonl").trials
+    assert run(durations=written).trials == expected == run(durations=dict.fromkeys(SITES, written)).trials
+    assert run(durations=written, journal=tmp_path / "journal.jsonl").trials == expected  # it is the same study
+    mixed = run(durations={"slow": {"median": 3}, "quick": 1.0})
+    assert times(mixed, "slow") == times(run(), "slow")
+    named = Study(SPACE, ("median", "spread"), 1)  # these are sites
+    experiments, by_site = dict.fromkeys(named.sites, bowl), {"median": 1, "spread": 2}
+    history = simulate(named, experiments, direction="minimise", durations=by_site)
+    assert history.of("spread")[0].ended == 2.0
+
+
+@pytest.mark.parametrize(
+    ("durations", "sentence"),
+    [
+        ({"median": 1, "sprad": 0.2}, "a duration has a median and maybe a spread; got 'sprad'; did you mean 'spread'"),
+        ({"slow": {"spread": 1}, "quick": 1.0}, "a duration has a median, such as"),
+        ({"median": 0}, "the median of a duration is a number above 0"),
+    ],
+)
+def test_a_mistake_in_a_written_duration_is_named(durations, sentence):
+    with pytest.raises(CbocError, match=sentence):
+        run(durations=durations)
+
+
 @pytest.mark.parametrize("given", [(0.0,), (-1.0,), (1.0, -0.1), ("x",), (float("inf"),)])
 def test_a_log_normal_has_a_median_and_a_spread(given):
     with pytest.raises(CbocError, match="of a duration is a number"):

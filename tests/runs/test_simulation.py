@@ -351,6 +351,11 @@ def test_history_exports_natural_units(tmp_path):
     with (tmp_path / "h.csv").open("w") as file:
         history.to_csv(file)
     lines = (tmp_path / "h.csv").read_text().splitlines()
+    for path in (tmp_path / "again.csv", str(tmp_path / "text.csv")):
+        history.to_csv(path)
+        assert (tmp_path / path).read_bytes() == (tmp_path / "h.csv").read_bytes()
+    with pytest.raises(CbocError, match="cannot write .*nowhere/h.csv: No such file or directory; choose another"):
+        history.to_csv(tmp_path / "nowhere" / "h.csv")
     assert lines[0].startswith("site,trial,turn,status,decision,x1,x2,y") and len(lines) == 19
     problem = problems()[frame.site[5]]
     assert problem({"x1": frame.x1[5], "x2": frame.x2[5]}) == pytest.approx(frame.y[5])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -11,11 +11,14 @@ from zlib import crc32
 import numpy as np
 
 from cboc.arrays import is_number
-from cboc.errors import CbocError
+from cboc.errors import CbocError, did_you_mean
 from cboc.exchange.study import Study
 
 Duration = Any
-"""A number; an object with `rvs(random_state=...)`, as SciPy's distributions; or a function of a Generator."""
+"""A number; {"median": 3, "spread": 0.2} or a `LogNormal`; an object with `rvs(random_state=...)`, as SciPy's
+distributions; or a function of a Generator."""
+
+KEYS = ("median", "spread")  # of a duration in a dictionary, as in a study file
 
 
 @dataclass(frozen=True)
@@ -35,10 +38,29 @@ class LogNormal:
         return float(self.median * np.exp(self.spread * rng.standard_normal()))
 
 
+def as_durations(given: Duration | Mapping[str, Duration] | None, sites: Sequence[str]) -> Any:
+    """The durations with a `LogNormal` for each dictionary with a median: one for all sites, or by site."""
+    if not isinstance(given, Mapping):
+        return given
+    if "median" in given and not set(given) <= set(sites):
+        return _log_normal(given)
+    return {site: _log_normal(each) if isinstance(each, Mapping) else each for site, each in given.items()}
+
+
+def _log_normal(given: Mapping[str, Any]) -> LogNormal:
+    for key in given:
+        if key not in KEYS:
+            raise CbocError(f"a duration has a median and maybe a spread; got '{key}'; {did_you_mean(str(key), KEYS)}")
+    if "median" not in given:
+        raise CbocError(f'a duration has a median, such as {{"median": 3, "spread": 0.2}}; got {dict(given)!r}.')
+    return LogNormal(**given)
+
+
 class Durations:
     """The duration of every trial of a study: a function of seed, site and trial, whoever asks and when."""
 
     def __init__(self, given: Duration | Mapping[str, Duration], study: Study, seed: int) -> None:
+        given = as_durations(given, study.sites)
         by_site = dict(given) if isinstance(given, Mapping) else dict.fromkeys(study.sites, given)
         for name in by_site:
             study.index(name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import TYPE_CHECKING, Any, TextIO
 
 import numpy as np
@@ -86,8 +87,15 @@ class History:
         """The columns for what trials have taken; a parameter of the same name, such as cost, has it for itself."""
         return tuple(name for name in SPENT if name not in self.study.space.names)
 
-    def to_csv(self, file: TextIO) -> None:
-        """All rows, with a header."""
+    def to_csv(self, file: TextIO | str | PathLike[str]) -> None:
+        """Write all rows, with a header, to a file: an open one, or the path of one."""
+        if isinstance(file, str | PathLike):
+            try:
+                with open(file, "w", encoding="utf-8", newline="") as opened:
+                    self.to_csv(opened)
+            except OSError as error:
+                raise CbocError(f"cannot write {file}: {error.strerror}; choose another file.") from None
+            return
         names = [
             "site",
             "trial",

@@ -16,7 +16,7 @@ from cboc.exchange.identity import identify
 from cboc.exchange.ledger import Ledger
 from cboc.exchange.network import Waiting
 from cboc.exchange.study import Study
-from cboc.experiment.durations import Duration, Durations
+from cboc.experiment.durations import Duration, Durations, as_durations
 from cboc.experiment.experiment import Experiment, ExperimentFailed
 from cboc.runs.calendar import Calendar
 from cboc.runs.history import History, in_order
@@ -44,12 +44,12 @@ def simulate(
     """Run every site's experiments until all budgets are spent.
 
     All sites have the same policy, and ask for `plate` experiments at a time, in which the parameters `same` have one
-    value. `durations` says how long experiments take, for all sites or by site: a number, a distribution or a function
-    of a random generator; every trial then keeps when it began and ended. Without them rounds have no calendar, and at
-    the free pace every experiment takes 1. With a `journal` every step is saved at once, and calling again with the
-    same arguments continues where the file ends, bit for bit. A kill loses nothing; after a power cut at most the
-    experiments of one second are run again. Working alone is `Study(..., rule="identity")` with the same seed,
-    at the free pace: in rounds also a site alone waits for the slowest, and runs the same designs later.
+    value. `durations` says how long experiments take, for all sites or by site: a number, `LogNormal(3, 0.2)` or
+    {"median": 3, "spread": 0.2}, a distribution or a function of a random generator; every trial then keeps when it
+    began and ended. Without them rounds have no calendar, and at the free pace every experiment takes 1. With a
+    `journal` every step is saved at once, and calling again with the same arguments continues where the file ends, bit
+    for bit. A kill loses nothing; after a power cut at most the experiments of one second are run again. Working alone
+    is `Study(..., rule="identity")` with the same seed; in rounds it also waits for the slowest, at no other design.
     """
     _check_kinds(experiments, direction, data, journal)
     given = dict.fromkeys(study.sites, direction) if isinstance(direction, str) else dict(direction)
@@ -58,6 +58,7 @@ def simulate(
     directions = {name: Direction.of(given[name]) for name in study.sites}
     policy, wells = Policy() if policy is None else policy, whole("plate", plate)
     check_kind("a simulation's policy", policy, Policy, "a Policy(...)")
+    durations = as_durations(durations, study.sites)
     has_calendar = durations is not None or not study.pace.waits
     times = Durations(1.0 if durations is None else durations, study, policy.seed)
     ledger = Ledger(study, clock=(calendar := Calendar()))  # nobody is late here
@@ -76,11 +77,7 @@ def simulate(
     for name in study.sites:
         site(name, None)  # refuse bad settings before a journal is begun
     asked = Plate.asked(study.space, wells, 1, same)
-    header = _header(study, directions, policy, earlier)
-    if has_calendar or wells > 1:
-        header |= {"durations": identify(durations), "plate": wells}
-    if asked.same:
-        header |= {"same": list(asked.same)}
+    header = _header(study, directions, policy, earlier) | _pace_of(durations, asked, has_calendar)
     book = None if journal is None else Journal(journal, header)
     try:
         sites = [site(name, book) for name in study.sites]
@@ -106,6 +103,12 @@ def _header(
         "policy": policy.to_dict() | {"initial": policy.begins_with(len(study.space.names))},
         "data": identify({name: data[name].to_dict() for name in sorted(data)}),
     }
+
+
+def _pace_of(durations: object, plate: Plate, has_calendar: bool) -> dict[str, Any]:
+    """How long experiments take and how many are run at a time, as plain data; empty where nobody has said so."""
+    times = {"durations": identify(durations), "plate": plate.wells} if has_calendar or plate.wells > 1 else {}
+    return times | ({"same": list(plate.same)} if plate.same else {})
 
 
 def _check_kinds(experiments: object, direction: object, data: object, journal: object) -> None:
