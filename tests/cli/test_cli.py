@@ -12,6 +12,7 @@ import sys
 import time
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -31,6 +32,7 @@ from cboc.storage.lock import only_writer
 from cboc.strategy.guide.decision import UNDRAWN
 from cboc.studyfile import read, template
 
+FROZEN = Path(__file__).parent.parent / "frozen"
 STUDY = """
 [study]
 name = "two labs"
@@ -207,6 +209,16 @@ def test_a_limit_to_costs_in_the_study_file_ends_a_simulated_site(here):
     (here / "lab.py").write_text(LAB)
     said = call("simulate", "study.toml", "--out", "other")
     assert said.exit_code == 2 and "most_cost = 12 has no effect where an experiment does not say" in said.stderr
+
+
+@pytest.mark.parametrize("command", ["export", "plot", "report"])
+def test_a_site_s_own_file_in_place_of_a_run_is_named_with_what_takes_it(here, command):
+    shutil.copy(FROZEN / "alone.db", here / "lab-a.db")
+    said = sentence(call(command, "lab-a.db"))
+    assert said.startswith("lab-a.db is a site's own file, not the directory of a run; cboc best lab-a.db, cboc advise")
+    assert "cboc status --file lab-a.db" in said
+    (here / "notes.txt").write_text("hello")
+    assert "notes.txt is a file, not the directory of a run" in sentence(call(command, "notes.txt"))
 
 
 def test_the_table_compares_the_best_of_both(finished):

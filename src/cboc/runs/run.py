@@ -33,6 +33,7 @@ from cboc.studyfile.sources import Formula
 RECORD = "run.json"
 FORMAT = 2  # of a record; records of version 0.1.0 do not name a format
 TOGETHER, ALONE = "together", "alone"
+SQLITE = b"SQLite format 3\0"  # how a site's file begins
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Run:
     @cached_property
     def record(self) -> dict[str, Any]:
         """What was run, as plain data."""
+        check_directory(self.directory)
         try:
             record = json.loads((self.directory / RECORD).read_text(encoding="utf-8"))
         except FileNotFoundError:
@@ -160,6 +162,20 @@ class Run:
             return trial
         exact = self.problems[trial.site](trial.design(self.study.space))
         return replace(trial, outcomes=dict.fromkeys(trial.outcomes, Measurement(exact)))
+
+
+def check_directory(path: Path) -> None:
+    """Raise one sentence if a file was named in place of the directory of a run, such as a site's own."""
+    if not path.is_file():
+        return
+    with path.open("rb") as file:
+        is_site_file = file.read(len(SQLITE)) == SQLITE
+    if is_site_file:
+        raise CbocError(
+            f"{path} is a site's own file, not the directory of a run; cboc best {path}, cboc advise {path}, cboc "
+            f"status --file {path}, cboc audit --file {path} and cboc site --file {path} look at it."
+        )
+    raise CbocError(f"{path} is a file, not the directory of a run; see cboc simulate --help.")
 
 
 def _optimum(job: tuple[Path, str], _: Report) -> float:

@@ -15,7 +15,7 @@ from cboc.cli.report.page import page
 from cboc.errors import CbocError
 from cboc.evidence.casestudy import RESULTS
 from cboc.plots import style
-from cboc.runs.run import RECORD
+from cboc.runs.run import RECORD, check_directory
 
 Content = Callable[[Path, Callable[[str], None]], tuple[str, str, Sequence[Html]]]
 
@@ -73,6 +73,7 @@ def _content(directory: Path) -> Content:
         from cboc.cli.report import casestudy
 
         return casestudy.content
+    check_directory(directory)
     raise CbocError(
         f"{directory} holds neither a run of `cboc simulate` ({RECORD}) nor results of `cboc evidence biosensor` "
         f"({RESULTS}); give a directory that does."
