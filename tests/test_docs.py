@@ -7,8 +7,10 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 
 import cboc
+from cboc.cli.app import app
 from cboc.studyfile import read_terms
 
 ROOT = Path(__file__).parent.parent
@@ -47,6 +49,25 @@ def test_the_study_of_the_page_between_organisations_is_one(tmp_path):
     (block,) = re.findall(r"```toml\n(.*?)```", read("docs/between-organisations.md"), re.DOTALL)
     (tmp_path / "study.toml").write_text(block, encoding="utf-8")
     assert read_terms(tmp_path / "study.toml").study.sites == ("lab-a", "lab-b")
+
+
+def test_every_command_that_a_page_shows_exists():
+    commands = set(get_command(app).commands)
+    shown = {
+        word for page in PAGES for word in re.findall(r"(?:`|^    |\$ )cboc ([a-z][a-z-]*)", page.read_text(), re.M)
+    }
+    assert {"site", "simulate", "tell"} <= shown and shown <= commands
+
+
+def test_a_first_plate_is_not_counted_as_the_pages_say():
+    study = cboc.Study({"a": (0.0, 1.0)}, ["x"], 20)
+    site = cboc.Site(study, "x", cboc.Ledger(study), direction="minimise")
+    site.ask(8)
+    assert site.turns == 0
+    for trial in site.to_run:
+        site.tell(trial, float(trial.x[0]))
+    site.ask(8)
+    assert site.turns == 8
 
 
 def test_every_import_that_a_page_shows_works():

@@ -149,6 +149,19 @@ def test_init_writes_the_pace_that_is_asked_for(here):
     assert sentence(call("init", "--force", "--pace", "quick")) == "'quick' is not a pace; known: rounds, free.\n"
 
 
+def test_the_comment_beside_the_pace_that_init_writes_is_about_that_pace():
+    for pace, words in (("free", "nobody waits"), ("rounds", "everybody waits for everybody (the paper)")):
+        (line,) = [line for line in template(pace).splitlines() if line.lstrip("# ").startswith("pace = ")]
+        assert f'pace = "{pace}"' in line and words in line
+        assert (line[0] == "#") == (pace == "free")
+    assert template("free").count("\n") == template("rounds").count("\n")
+
+
+def test_the_help_of_simulate_names_what_the_study_file_says_about_time_plates_and_costs():
+    text = call("simulate", "--help").output
+    assert all(word in text for word in ("pace", "plate", "same", "duration", "most_cost"))
+
+
 def test_a_mistake_in_the_study_is_one_sentence_on_stderr(here):
     (here / "study.toml").write_text(STUDY.replace("horizon", "horizn"))
     assert "did you mean 'horizon'?" in sentence(call("simulate", "study.toml"))
@@ -233,7 +246,7 @@ def test_the_table_compares_the_best_of_both(finished):
         assert row["best together"] == pytest.approx(together.mean())
         assert row["best alone"] == pytest.approx(alone.mean())
         assert row["gain"] == pytest.approx((alone - together).mean())  # minimised: lower is better
-        assert 0 <= row["rounds alone took"] <= 4
+        assert 0 <= row["experiments alone took"] <= 4
 
 
 def test_a_gain_is_positive_where_together_is_better_and_rounds_count_to_alone_s_end():
@@ -250,8 +263,8 @@ def test_a_gain_is_positive_where_together_is_better_and_rounds_count_to_alone_s
         "best alone": 1.0,
         "best together": 0.5,
         "gain": 0.5,
-        "rounds to match alone": 1.0,
-        "rounds alone took": 2.0,
+        "experiments to match alone": 1.0,
+        "experiments alone took": 2.0,
     }
 
 
@@ -323,16 +336,17 @@ def test_a_line_under_the_table_says_what_it_shows(finished, here):
     directory, _ = finished
     several = call("simulate", directory.parent / "study.toml", "--out", directory, "--resume").stdout.splitlines()
     assert several[0].startswith("site") and len(several) == 1 + 2 + 1
-    assert several[-1].startswith("Means over 2 seeds; of rounds, medians.")
+    assert several[-1].startswith("Means over 2 seeds; of experiments, medians.")
     assert several[-1].endswith("±: its standard error; -: not reached.")
     (here / "study.toml").write_text(STUDY)
     result = call("simulate", "study.toml", "--out", "run")
     *_, meaning, warning = result.stdout.splitlines()
-    assert meaning == "gain: positive if better together; -: not reached." and "±" not in result.stdout
+    assert meaning == "gain: positive if better together; experiments: without the initial ones; -: not reached."
+    assert "±" not in result.stdout
     assert warning == "One seed says little; --resume --seeds 8 adds more."
     assert "cboc report, best, export or plot run." in result.stderr
     lonely = call("simulate", "study.toml", "--out", "lonely", "--no-alone").stdout.splitlines()
-    assert lonely[-1] == warning and lonely[-2].startswith("b ")
+    assert lonely[-1] == warning and lonely[-2] == "experiments: without the initial ones."
 
 
 def test_only_one_process_writes_a_journal(here, monkeypatch):
@@ -361,7 +375,7 @@ def test_advice_is_a_row_and_a_sentence_for_every_site(finished):
     assert row["mean gain"] == pytest.approx((best[1] - best[0])[1:].mean())  # both were run, and need no model
     better = "better" if row["mean gain"] > 0 else "worse"
     assert (
-        f"Compared with the run alone: {better} on average over the rounds ({abs(row['mean gain']):.2g})"
+        f"Compared with the run alone: {better} on average over the experiments ({abs(row['mean gain']):.2g})"
         in row["advice"]
     )
     assert "This is the repetition with seed 0; there are 2" in call("advise", directory).stderr
@@ -618,8 +632,8 @@ def test_plot_before_the_first_round_draws_what_there_is_and_names_the_rest(copy
     assert result.exit_code == 0, result.output
     assert result.stdout.split() == [str(copy / "plots" / "progress.png")]
     assert result.stderr.startswith("Left out: ") and result.stderr.count("\n") == 1
-    assert all(f"{kind} (no round has been" in result.stderr for kind in ("paths", "matrix", "moves", "gain"))
-    assert "matrix (no round has been closed yet)" in sentence(call("plot", copy, "--kind", "matrix"))
+    assert all(f"{kind} (no" in result.stderr for kind in ("paths", "matrix", "moves", "gain"))
+    assert "matrix (no proposal has been answered yet)" in sentence(call("plot", copy, "--kind", "matrix"))
 
 
 # ------------------------------------------------------------------------------------------------------------ demo

@@ -1,9 +1,9 @@
 """What a site would have found alone, according to its own surrogate.
 
 The true answer needs a run that was not made. Instead, a surrogate of everything that the site has measured replaces
-its experiment, and the site searches that alone: from its own initial designs, with its own seed, for as many rounds.
-`research/selfcheck.py` compares this with the truth where it is known: for most sites the mean gain over the rounds has
-the right sign, for fewer the gain at the end.
+its experiment, and the site searches that alone: from its own initial designs, with its own seed, for as many turns.
+`research/selfcheck.py` compares this with the truth where it is known: for most sites the mean gain over them has the
+right sign, for fewer the gain at the end.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from cboc.surrogate.gp import GP
 
 @dataclass(frozen=True)
 class Solo:
-    """The best after the initial designs and after each round, (n + 1,): predicted by the surrogate, or run."""
+    """The best after the initial designs and after each experiment, (n + 1,): predicted by the surrogate, or run."""
 
     direction: Direction
     together: Array  # with the others
@@ -34,13 +34,13 @@ class Solo:
 
     @property
     def gains(self) -> Array:
-        """The lead over working alone, in units of the outcomes, in the rounds in which both had a best."""
+        """The lead over working alone, in units of the outcomes, from where both had a best."""
         is_known = np.isfinite(self.together[1:]) & np.isfinite(self.alone[1:])
         return self.direction.sign * (self.together[1:][is_known] - self.alone[1:][is_known])
 
     @property
     def gain(self) -> float:
-        """The mean of the gains over the rounds."""
+        """The mean of the gains over the experiments."""
         return float(self.gains.mean())
 
     @property
@@ -51,7 +51,7 @@ class Solo:
         at_the_end = _compared(float(self.gains[-1]) if last[0] != last[1] else 0.0)
         source = "By your own model, compared with working alone" if self.is_played else "Compared with the run alone"
         return (
-            f"{source}: {on_average} on average over the rounds{f' ({mean})' if float(mean) else ''}, "
+            f"{source}: {on_average} on average over the experiments{f' ({mean})' if float(mean) else ''}, "
             f"{at_the_end} at the end ({last[0]}, alone {last[1]}; "
             f"{'higher' if self.direction is Direction.MAXIMISE else 'lower'} is better)."
         )
@@ -63,7 +63,7 @@ def _compared(gain: float) -> str:
 
 
 def play(site: Site, gp: GP) -> Solo | None:
-    """Play a site's search alone on its surrogate; None if no round has had a result."""
+    """Play a site's search alone on its surrogate; None if no turn has had a result."""
     told = [trial for trial in site.trials if trial.decision is not Decision.INITIAL and trial.status in TOLD]
     if not told:
         return None
@@ -80,11 +80,11 @@ def play(site: Site, gp: GP) -> Solo | None:
     return solo if len(solo.gains) else None
 
 
-def _begin(site: Site, rounds: int) -> Site:
-    """The site before its first round, in a study with no other site."""
+def _begin(site: Site, horizon: int) -> Site:
+    """The site before its first turn, in a study with no other site."""
     own = [trial for trial in site.trials if trial.decision is Decision.INITIAL]
     initial = [replace(trial, number=number) for number, trial in enumerate(own)]
-    study = Study(site.space, (site.name,), rounds, rule="identity", objectives=site.study.objectives)
+    study = Study(site.space, (site.name,), horizon, rule="identity", objectives=site.study.objectives)
     return Site(
         study,
         site.name,

@@ -165,8 +165,13 @@ def simulate(
 
     Every experiment is saved at once, as a line of JSON in the directory of the run. Ctrl-C or a kill loses nothing,
     a power cut at most the experiments of one second: `--resume` continues to exactly the same end. The table has a
-    row per site: the best outcome alone and together, the gain (positive: better together), and the rounds it took to
-    reach what alone reached at its end. One seed says little: repeat it.
+    row per site: the best outcome alone and together, the gain (positive: better together), and how many experiments
+    it took to reach what alone reached at its end. One seed says little: repeat it.
+
+    The study file says how the sites work: `pace` in `[study]`, "free" (nobody waits) or "rounds"; `plate = 8`, so many
+    experiments at a time, and `same = ["temperature"]`, parameters that have one value in all of them; `most_cost`, if
+    experiments say what they cost. With a `duration` of each `[[site]]`, a number or {median = 3, spread = 0.2}, the
+    table also says how long it took. `cboc init` writes a file that explains all of them.
 
     Example: `cboc simulate study.toml --seeds 8`
     """
@@ -199,8 +204,8 @@ def best(
 ) -> None:
     """Show the best design of a site, or of every site of a run.
 
-    For a run, there is a row per site, together and alone: the outcome, its seed and round, and the design in natural
-    units. Rounds count from 0, as in the export; an initial design, or a result from before the study, has no round.
+    For a run, there is a row per site, together and alone: the outcome, its seed and turn, and the design in natural
+    units. Turns count from 0, as in the export; an initial design, or a result from before the study, has no turn.
 
     Examples: `cboc best` at a site, `cboc best runs/first-study` after a simulation
     """
@@ -221,9 +226,9 @@ def advise(
 ) -> None:
     """Should we go on together? What each site can tell from its own data and the designs that were shared.
 
-    mean gain: how much better the site's best was than it would have been alone, on average over the rounds. Without a
-    run alone beside it this is an estimate: the site's own model takes the place of its experiment, and a search alone
-    is played on it, from the same initial designs.
+    mean gain: how much better the site's best was than it would have been alone, on average over its experiments.
+    Without a run alone beside it this is an estimate: the site's own model takes the place of its experiment, and a
+    search alone is played on it, from the same initial designs.
     log odds: that the sites' best designs lie together, in nats; from 4 on the site is drawn to them, below that it is
     in doubt and follows only a mix that keeps half of its utility. consistency: the rank correlation of the site's own
     outcomes with this, from -1 to 1; if the log odds are high and this is below 0, the site works alone. shared and

@@ -53,9 +53,9 @@ def lack(run: Run, kind: Kind) -> str:
     """Say what a picture needs and the run does not have; empty if nothing is missing."""
     together, alone = run.histories(TOGETHER), run.histories(ALONE)
     if kind in (Kind.MATRIX, Kind.MOVES) and not any(trial.answer for trial in together[0].trials):
-        return "no round has been closed yet"
-    if kind in (Kind.PATHS, Kind.MOVES, Kind.GAIN) and not any(map(_is_of_a_round, together[0].trials)):
-        return "no round has been run yet"
+        return "no proposal has been answered yet"
+    if kind in (Kind.PATHS, Kind.MOVES, Kind.GAIN) and not any(map(_is_of_a_turn, together[0].trials)):
+        return "nothing but initial designs has been run yet"
     if kind == Kind.CALENDAR and not run.has_times:
         return "its experiments take no time; give the sites a duration"
     if kind == Kind.GAIN and not alone:
@@ -69,7 +69,7 @@ def lack(run: Run, kind: Kind) -> str:
     return ""
 
 
-def _is_of_a_round(trial: Trial) -> bool:
+def _is_of_a_turn(trial: Trial) -> bool:
     return trial.turn is not None and trial.status in TOLD
 
 

@@ -58,12 +58,13 @@ def meaning(run: Run) -> str:
     """What the columns of the table are, in a line; with one seed, a second line."""
     seeds, is_compared = len(run.histories(TOGETHER)), bool(run.seeds(ALONE))
     one = f"One seed says little; --resume --seeds {ENOUGH} adds more."
+    count = "experiments: without the initial ones"
     if not is_compared:
-        return f"Means over {seeds} seeds; of rounds, medians." if seeds > 1 else one
-    gain = "gain: positive if better together"
+        return f"Means over {seeds} seeds; of experiments, medians. {count}." if seeds > 1 else f"{count}.\n{one}"
+    words = f"gain: positive if better together; {count}"
     if seeds > 1:
-        return f"Means over {seeds} seeds; of rounds, medians. {gain}; ±: its standard error; -: not reached."
-    return f"{gain}; -: not reached.\n{one}"
+        return f"Means over {seeds} seeds; of experiments, medians. {words}; ±: its standard error; -: not reached."
+    return f"{words}; -: not reached.\n{one}"
 
 
 def again(study: Path, out: Path | None, alone: bool, seeds: int) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-PANELS = {"after half of the rounds": 0.5, "at the end": 1.0}
+PANELS = {"after half of the experiments": 0.5, "at the end": 1.0}
 SMALLEST = 0.01  # the axis shows at least this much to either side: less is rounding
 
 

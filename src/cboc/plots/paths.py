@@ -25,7 +25,7 @@ SIZES = {ALONE: 34, TOGETHER: 18}  # different, to show both of two equal design
 
 
 def paths(together: History, alone: History | None = None, problems: Mapping[str, Problem] | None = None) -> Figure:
-    """A map per site for spaces of two parameters; for other spaces, each parameter against rounds."""
+    """A map per site for spaces of two parameters; for other spaces, each parameter against turns."""
     groups = [(history, colour) for history, colour in ((alone, ALONE), (together, TOGETHER)) if history is not None]
     if terrain.is_plane(together.study.space):
         return _maps(groups, problems or {})
@@ -61,7 +61,7 @@ def _maps(groups: Sequence[tuple[History, str]], problems: Mapping[str, Problem]
 
 
 def _path(ax: Axes, history: History, site: str, colour: str, dots: Array, taken: list[Array]) -> None:
-    """The designs, and the numbers of some rounds where there is room for them."""
+    """The designs, and the numbers of some turns where there is room for them."""
     trials = ran(history, site)
     points = terrain.natural_points(history.study.space, [tuple(trial.x) for trial in trials])
     _dots(ax, points, trials, colour, s=SIZES[colour], zorder=4, clip_on=False)
@@ -132,7 +132,7 @@ def _strips(groups: Sequence[tuple[History, str]]) -> Figure:
         row[0].set_ylabel(site, fontsize=style.NORMAL, color=INK)
     for ax, name in zip(axes[0], names, strict=True):
         style.title(ax, terrain.label(study.space, name))
-    fig.supxlabel("round", fontsize=style.NORMAL, color=INK)
+    fig.supxlabel("turn", fontsize=style.NORMAL, color=INK)
     _legend(fig, groups, has_contours=False)
     return fig
 

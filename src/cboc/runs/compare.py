@@ -25,11 +25,14 @@ def results(run: Run) -> list[Row]:
 
 
 def compare(together: Sequence[History], alone: Sequence[History], *, has_times: bool = False) -> list[Row]:
-    """Means over seeds. A gain is positive if together is better; rounds and times are those to alone's final best."""
+    """Means over seeds. A gain is positive if together is better; counts and times are those to alone's final best.
+
+    Experiments are counted without the initial ones: in rounds there is one in each, unless plates are run.
+    """
     ours, theirs = _scores(together), _scores(alone)
     length = min(ours.shape[-1], theirs.shape[-1])
     ours, theirs = ours[..., :length], theirs[..., :length]
-    rounds = dict(zip(("rounds to match alone", "rounds alone took"), lead(ours, theirs), strict=True))
+    counts = dict(zip(("experiments to match alone", "experiments alone took"), lead(ours, theirs), strict=True))
     rows: list[Row] = []
     for k, site in enumerate(together[0].study.sites):
         gain = paired(ours[:, k, -1], theirs[:, k, -1])
@@ -37,7 +40,7 @@ def compare(together: Sequence[History], alone: Sequence[History], *, has_times:
         row: dict[str, object] = {"site": site, "best alone": float(sign * theirs[:, k, -1].mean())}
         row |= {"best together": float(sign * ours[:, k, -1].mean()), "gain": gain.difference}
         row |= {"±": gain.error} if len(together) > 1 else {}
-        row |= {name: _median(values[:, k]) for name, values in rounds.items()}
+        row |= {name: _median(values[:, k]) for name, values in counts.items()}
         rows.append(row | (_times(together, alone, site) if has_times else {}))
     return rows
 
@@ -60,7 +63,7 @@ def _found(histories: Sequence[History]) -> list[Row]:
         {
             "site": site,
             "best": float(histories[0].directions[site].sign * scores[:, k, -1].mean()),
-            "rounds": _median(rounds_to(scores[:, k], scores[:, k, -1])),
+            "experiments": _median(rounds_to(scores[:, k], scores[:, k, -1])),
         }
         for k, site in enumerate(histories[0].study.sites)
     ]
@@ -72,7 +75,7 @@ def _scores(histories: Sequence[History]) -> Array:
     return signs[:, None] * best_curves(histories)
 
 
-def _median(rounds: Array) -> float | None:
+def _median(counts: Array) -> float | None:
     """The median over seeds; None if half of them never got there."""
-    middle = float(np.median(np.where(np.isnan(rounds), np.inf, rounds)))
+    middle = float(np.median(np.where(np.isnan(counts), np.inf, counts)))
     return middle if np.isfinite(middle) else None

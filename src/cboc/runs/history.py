@@ -41,7 +41,7 @@ class History:
         return [trial for trial in self.trials if trial.site == site]
 
     def best_so_far(self, site: str) -> Array:
-        """The best outcome after the initial trials and after each round, (rounds + 1,); NaN before a first success."""
+        """The best outcome after the initial trials and after each later one, (n + 1,); NaN before a first success."""
         sign = self.directions[site].sign
         best = self.earlier.get(site, np.nan)
         curve = [best]

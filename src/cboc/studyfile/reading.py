@@ -54,6 +54,14 @@ SITE_KEYS = (
     "name", "direction", "budget", "problem", "scale", "offset", "shift", "noise", "experiment", "program", "data",
     "outcome", "duration",
 )  # fmt: skip
+FREE_LINES = """\
+# pace = "free"       # every site is answered at once, from the latest of the others: nobody waits;
+                      #   "rounds" = everybody waits for everybody (the paper)
+"""  # of the template
+ROUNDS_LINES = """\
+pace = "rounds"       # everybody waits for everybody (the paper);
+                      #   "free" = every site is answered at once, from the latest of the others: nobody waits
+"""  # instead of them
 LONG = "7 d"  # a site that never returns does not hold up the others for ever
 OWN_KEYS = (
     "gate",
@@ -150,7 +158,7 @@ class StudyFile:
 def template(pace: str = "free") -> str:
     """Return the text of a commented study file that can be run as it is."""
     text = resources.files("cboc.studyfile").joinpath("template.toml").read_text(encoding="utf-8")
-    return text if pace == "free" else text.replace('# pace = "free"  ', f'pace = "{pace}"  ')
+    return text if pace == "free" else text.replace(FREE_LINES, ROUNDS_LINES)
 
 
 def read(path: str | Path) -> StudyFile:

@@ -91,11 +91,11 @@ def test_a_study_tells_its_failures_and_does_not_speak_of_alone_where_nobody_was
 
 
 def test_the_caption_of_progress_names_what_its_axis_shows(study_page, lonely, monkeypatch):
-    caption = r"<figcaption>The mean Gap against rounds: 0 is the best initial outcome, 1 the optimum\."
+    caption = r"<figcaption>The mean Gap against experiments: 0 is the best initial outcome, 1 the optimum\."
     assert re.search(caption, study_page.read_text(encoding="utf-8"))
     monkeypatch.setattr(Run, "optima", None)
     _, _, sections = study_sections.content(lonely, lambda _: None)
-    assert "<figcaption>The best outcome so far of each site against rounds.</figcaption>" in "".join(sections)
+    assert "<figcaption>The best outcome so far of each site against its experiments.</figcaption>" in "".join(sections)
 
 
 def test_turns_count_from_1_as_in_the_pictures(lonely, monkeypatch):

@@ -20,7 +20,7 @@ from cboc.runs.run import ALONE, TOGETHER, Run
 from cboc.site.trial import Status
 
 SHOWN = {
-    Kind.PROGRESS: ("Progress", "The best outcome so far of each site against rounds."),
+    Kind.PROGRESS: ("Progress", "The best outcome so far of each site against its experiments."),
     Kind.CALENDAR: ("By the calendar", "The same against the time that experiments take."),
     Kind.GAIN: ("Gains", "What each site gains by working together: bars to the right are gains, to the left losses."),
     Kind.PATHS: ("Where the sites went", "The designs that each site ran, first seed."),
@@ -34,7 +34,9 @@ SHOWN = {
         "use its row: it ran its own proposal, whose weight is then 1.",
     ),
 }
-GAPS = "The mean Gap against rounds: 0 is the best initial outcome, 1 the optimum."  # progress, if optima are known
+GAPS = (
+    "The mean Gap against experiments: 0 is the best initial outcome, 1 the optimum."  # progress, if optima are known
+)
 BEST = "The best of all seeds. Turn 0: before the first turn. (cboc best and cboc export count turns from 0.)"
 COLOURS = "Together in colour, alone in grey."
 
@@ -69,7 +71,7 @@ def content(directory: Path, say: Callable[[str], None]) -> tuple[str, str, list
 
 def _lead(run: Run, rows: Sequence[Row]) -> str:
     study, seeds = run.study, len(run.histories(TOGETHER))
-    who = f"{many(len(study.sites), 'site')} with {many(study.horizon, 'round')}, {many(seeds, 'seed')}."
+    who = f"{many(len(study.sites), 'site')} with {many(study.horizon, 'experiment')} each, {many(seeds, 'seed')}."
     gains = [row["gain"] for row in rows if "gain" in row]
     if not gains:
         return f"{who} Nobody worked alone, so there is nothing to compare with."
@@ -102,16 +104,17 @@ def _failures(ways: Ways, site: str | None = None) -> tuple[int, int]:
 def _meaning(ways: Ways) -> str:
     failed = " Failed: experiments without an outcome, over all seeds." if _failures(ways)[0] else ""
     if ALONE not in ways:
-        return f"The best outcome, mean over seeds, and the rounds until it was found, median.{failed}"
+        return f"The best outcome, mean over seeds, and the experiments until it was found, median.{failed}"
     return (
-        "Means over seeds; of rounds, medians. Gain: positive where together is better; ±: its standard error. "
-        "Rounds: how many it takes together to reach what alone reaches at its end, and how many alone; "
+        "Means over seeds; of experiments, medians. Gain: positive where together is better; ±: its standard error. "
+        "Experiments, without the initial ones: how many it takes together to reach what alone reaches at its end, "
+        "and how many alone; "
         f"-: not reached.{failed}"
     )
 
 
 def _best(run: Run) -> Html:
-    """The rows of `cboc best`, with units for parameters, and turns counted as the rounds in the pictures."""
+    """The rows of `cboc best`, with units for parameters, and turns counted as in the pictures."""
     space = run.study.space
     rows = [{**row, "turn": _number(row["turn"])} for row in best_rows(run)]
     return _rows([{_named(space, name): value for name, value in row.items()} for row in rows])
