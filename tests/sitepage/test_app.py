@@ -224,6 +224,8 @@ def test_failed_and_abandoned(labs, visit):
         ({"y": "1e999"}, "'1e999' is not one."),
         ({"y": "0.25", "sem": "-1"}, "the standard error is not negative"),
         ({"y": "0.25", "sem": "small"}, "the standard error is a number"),
+        ({"y": "0.25", "cost": "-1"}, "the cost is not negative; got '-1'"),
+        ({"y": "0.25", "cost": "dear"}, "the cost is a number such as 0.25; 'dear' is not one."),
         ({"y": "0.25", "other": "yes", "ran.temperature": "95"}, "temperature: expected a number from 20 to 90 °C"),
         (
             {"y": "0.25", "other": "yes", "ran.temperature": ""},
@@ -627,8 +629,37 @@ def test_a_sheet_is_handed_in_partly_filled_in(bench):
     assert [trial.y for trial in labs.site("lab-a").trials] == [0.5, None, 1.5, None]
     assert ">1.5<" in answer.text and "2 experiments are ready to run." in answer.text
     assert "were read" not in page.get("/").text
-    before = labs.site("lab-a").trials
-    assert hand_in(page, sheet).status_code == 200 and labs.site("lab-a").trials == before  # it counts once
+    before, again = labs.site("lab-a").trials, hand_in(page, sheet)
+    assert again.status_code == 200 and labs.site("lab-a").trials == before  # it counts once
+    assert "2 lines of it were told before." in again.text and "and told" not in again.text
+    assert "1 line was read from the sheet and told. 2 lines of it were told before." in (
+        hand_in(page, [*sheet[:4], sheet[4].replace(",,,,", ",2,,,")]).text
+    )
+
+
+def test_fewer_experiments_than_asked_for_are_said_to_be_so(bench):
+    labs, page = bench
+    for trial in (0, 1):
+        page.post("/result", data={"trial": trial, "y": "1"})
+        page.ask()
+    answer = page.post("/plate", data={"count": "30"})
+    assert "19 experiments. The budget has no more: 30 were asked for." in answer.text
+    assert len(labs.site("lab-a").to_run) == 20 and "no more" not in page.get("/").text
+
+
+def test_costs_are_entered_and_shown_with_their_limit(bench):
+    labs, page = bench
+    assert "Cost so far" not in page.get("/").text
+    page.post("/result", data={"trial": 0, "y": "1", "cost": "2,5"})
+    assert labs.site("lab-a").trials[0].cost == 2.5 and "<dt>Cost so far</dt><dd>2.5</dd>" in page.get("/").text
+    labs.site("lab-a", policy=Policy(initial=2, seed=5, most_cost=8))
+    page.ask()
+    wrong = page.post("/failed", data={"trial": 1, "reason": "spilled", "cost": "much"})
+    assert wrong.status_code == 422 and "the cost is a number such as 0.25; 'much' is not one." in unescaped(wrong)
+    page.post("/failed", data={"trial": 1, "reason": "spilled", "cost": "3.5"})
+    assert "<dt>Cost so far</dt><dd>6 of 8</dd>" in page.get("/").text
+    answer = page.post("/plate", data={"count": "3"}).text
+    assert "3 open experiments would cost about 9, by the mean so far; 2 of the limit of 8 are left." in answer
 
 
 def test_a_sheet_pasted_from_a_spreadsheet_has_tabs_and_decimal_commas(bench):

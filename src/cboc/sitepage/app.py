@@ -19,13 +19,14 @@ from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Respons
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from jinja2 import Environment
 
+from cboc.advice.spending import spending
 from cboc.errors import CbocError
 from cboc.site import worksheet
 from cboc.site.site import Site
 from cboc.site.trial import Trial
 from cboc.sitepage import history, outbox
 from cboc.sitepage.access import Access
-from cboc.sitepage.form import RAN, SAME, Fields, Mistyped, read_entry, read_order
+from cboc.sitepage.form import RAN, SAME, Fields, Mistyped, read_cost, read_entry, read_order
 from cboc.sitepage.session import Session, Stage
 from cboc.web.layout import add_layout, templates
 
@@ -74,8 +75,9 @@ def _views(session: Session, show: Show) -> APIRouter:
     router = APIRouter()
 
     @router.get("/")
-    def page(trial: int | None = None, told: int = 0) -> Response:
-        return show("page.html", **_seen(session, session.open(), chosen=trial, told=told))
+    def page(trial: int | None = None, told: int = 0, known: int = 0, given: int = 0, asked: int = 0) -> Response:
+        notice = _notice(told, known, given, asked)
+        return show("page.html", **_seen(session, session.open(), chosen=trial, notice=notice))
 
     @router.get("/sheet.csv")
     def sheet() -> Response:
@@ -134,7 +136,10 @@ def _forms(session: Session, show: Show) -> APIRouter:
 
     @router.post("/failed")
     def failed(fields: Form) -> Response:
-        return entered(fields, lambda site, trial: site.fail(trial, fields.get("reason", "").strip()))
+        def fail(site: Site, trial: Trial) -> None:
+            site.fail(trial, fields.get("reason", "").strip(), cost=read_cost(fields))
+
+        return entered(fields, fail)
 
     @router.post("/abandon")
     def abandon(fields: Form) -> Response:
@@ -150,10 +155,11 @@ def _plates(session: Session, show: Show) -> APIRouter:
     @router.post("/plate")
     def plate(fields: Form) -> Response:
         try:
-            session.ask_for_more(read_order(fields))
+            order = read_order(fields)
+            given = session.ask_for_more(order)
         except CbocError as error:
             return show("page.html", 409, **_seen(session, session.open(), str(error), fields))
-        return RedirectResponse("/", 303)
+        return RedirectResponse("/" if given == order.count else f"/?given={given}&asked={order.count}", 303)
 
     @router.post("/sheet")
     def sheet(fields: Form) -> Response:
@@ -162,12 +168,21 @@ def _plates(session: Session, show: Show) -> APIRouter:
             entries = worksheet.read_text(fields.get("sheet", ""), site.space)
             if not entries:
                 raise CbocError("no line of the sheet has an outcome in column y, or a status; nothing was told.")
-            worksheet.enter_all(site, entries)
+            entered = worksheet.enter_all(site, entries)
         except CbocError as error:
             return show("page.html", 422, **_seen(session, session.open(), str(error), fields))
-        return RedirectResponse(f"/?told={len(entries)}", 303)
+        return RedirectResponse(f"/?told={entered.new + entered.changed}&known={entered.known}", 303)
 
     return router
+
+
+def _notice(told: int, known: int, given: int, asked: int) -> str:
+    """Say what a form has done, if that is not seen at once: lines that were told, fewer wells than asked for."""
+    if asked > given:
+        return f"{given} experiment{'' if given == 1 else 's'}. The budget has no more: {asked} were asked for."
+    start = f"{told} line{' was' if told == 1 else 's were'} read from the sheet and told." if told else ""
+    more = f"{known} {'line ' if known == 1 else 'lines '}of it {'was' if known == 1 else 'were'} told before."
+    return f"{start} {more if known else ''}".strip()
 
 
 def _number(fields: Fields) -> int:
@@ -183,7 +198,7 @@ def _seen(
     error: str = "",
     typed: Fields | None = None,
     chosen: int | None = None,
-    told: int = 0,
+    notice: str = "",
 ) -> dict[str, Any]:
     """The values that the page shows. Typed text appears in its own form, and a result in that of its own trial.
 
@@ -203,7 +218,8 @@ def _seen(
         "trial": trial,
         "running": running,
         "error": error,
-        "told": told,  # lines of a sheet, just now
+        "notice": notice,  # of what was done just now
+        "spent": spending(site),
         "is_here": is_here,  # the error belongs to the form that is shown
         "typed": typed,
         "is_settled": session.is_settled,

@@ -21,7 +21,7 @@ Fields = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Entry:
-    """A result: the outcome, and the design that was run if it differs from the proposed one."""
+    """A result: the outcome with its cost, and the design that was run if it differs from the proposed one."""
 
     outcome: Measurement
     ran: dict[str, Any] | None
@@ -48,6 +48,14 @@ def read_entry(fields: Fields, space: Space, design: Mapping[str, Any]) -> Entry
         raise Mistyped(str(error)) from None
 
 
+def read_cost(fields: Fields) -> float | None:
+    """Read what an experiment cost; None if the field is empty."""
+    try:
+        return _optional("the cost", fields.get("cost", ""))
+    except CbocError as error:
+        raise Mistyped(str(error)) from None
+
+
 def read_order(fields: Fields) -> Order:
     """Read the plate that a form asks for; whether there is such a plate, the site knows."""
     return Order(
@@ -59,13 +67,8 @@ def read_order(fields: Fields) -> Order:
 
 def _entry(fields: Fields, space: Space, design: Mapping[str, Any]) -> Entry:
     mean = _number("the outcome", fields.get("y", ""))
-    sem = fields.get("sem", "").strip()
-    if not sem:
-        return Entry(Measurement(mean), _ran(fields, space, design))
-    error = _number("the standard error", sem)
-    if error < 0:
-        raise CbocError(f"the standard error is not negative; got {sem!r}. Leave it empty if it is not known.")
-    return Entry(Measurement(mean, error), _ran(fields, space, design))
+    error, cost = _optional("the standard error", fields.get("sem", "")), _optional("the cost", fields.get("cost", ""))
+    return Entry(Measurement(mean, error, cost), _ran(fields, space, design))
 
 
 def _ran(fields: Fields, space: Space, design: Mapping[str, Any]) -> dict[str, Any] | None:
@@ -93,6 +96,14 @@ def _number(what: str, text: str) -> float:
         number = read_number(text)
     if number is None:
         raise CbocError(f"{what} is a number such as 0.25; {text.strip()!r} is not one.")
+    return number
+
+
+def _optional(what: str, text: str) -> float | None:
+    """Read a number that may be left out, and is not negative."""
+    number = _number(what, text) if text.strip() else None
+    if number is not None and number < 0.0:
+        raise CbocError(f"{what} is not negative; got {text.strip()!r}. Leave it empty if it is not known.")
     return number
 
 

@@ -91,10 +91,13 @@ class Session:
             if at_once or self._clock() >= self._due:
                 self._ask(self.open())
 
-    def ask_for_more(self, order: Order) -> None:
-        """Ask for a plate of new experiments, whatever is open; raises a sentence if there is nothing to run yet."""
+    def ask_for_more(self, order: Order) -> int:
+        """Ask for a plate of new experiments, whatever is open; return how many there are: the budget may have fewer.
+
+        Raises a sentence if there is nothing to run yet.
+        """
         with self._lock:
-            self.open().ask(order.count, replicates=order.replicates, same=order.same)
+            return len(self.open().ask(order.count, replicates=order.replicates, same=order.same))
 
     def go_on_alone(self, number: int) -> None:
         """Run the site's own proposal for this trial, if there is still no answer."""
