@@ -42,6 +42,10 @@ from cboc.advice.spending import Spending, spending
             "2 experiments cost 10, 5 each. The 10 that are left would cost about 50. "
             "The limit of 38 leaves 28, enough for about 5 more. 3 experiments whose cost was not told do not count.",
         ),
+        (
+            Spending((3.0,), (), 600),
+            "1 experiment cost 3, 3 each. The 600 that are left would cost about 1800.",
+        ),
         (Spending((4.0, 6.0), (), 0, limit=9.0), "2 experiments cost 10, 5 each. The limit of 9 is reached."),
         (Spending((), (), 10, limit=9.0, uncounted=1), "No cost was told, so the limit of 9 has no effect."),
         (Spending((), (), 10, limit=9.0), ""),
@@ -84,6 +88,7 @@ def test_time_is_counted_in_plates_where_experiments_are_run_on_plates():
     assert "The 13 that are left, 2 plates of up to 8, would cost about 26 and take about 2.25 days" in found.sentence
     site.ask(8)  # a plate that is under way has taken no time yet
     assert spending(site).seconds == found.seconds and spending(site).left == 13
+    assert spending(plates([4, 8])).wells == 8  # of two sizes, one that there is
     single = spending(plates([1, 1, 1, 1]))
     assert single.wells == 1 and single.seconds == (72000.0,) * 4
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import ceil, fsum
-from statistics import fmean, median
+from statistics import fmean, median, median_high
 
 from cboc.site.site import Site
 from cboc.site.trial import OPEN, TOLD, UNANSWERED, Status, Trial
@@ -55,7 +55,7 @@ class Spending:
 
     @property
     def _rest(self) -> str:
-        would = [f"cost about {self.left * fmean(self.costs):.3g}"] if self.costs else []
+        would = [f"cost about {_about(self.left * fmean(self.costs))}"] if self.costs else []
         plates = ceil(self.left / self.wells)
         if self.seconds:
             would.append(f"take about {_duration(plates * median(self.seconds))} if run one after the other")
@@ -92,8 +92,8 @@ class Spending:
         if likely <= rest:
             return ""
         return (
-            f"{_many(self.open, 'open experiment')} would cost about {likely:.3g}, by the mean so far; {rest:g} of the "
-            f"limit of {self.limit:g} {'is' if rest == 1.0 else 'are'} left."
+            f"{_many(self.open, 'open experiment')} would cost about {_about(likely)}, by the mean so far; {rest:g} of "
+            f"the limit of {self.limit:g} {'is' if rest == 1.0 else 'are'} left."
         )
 
 
@@ -109,7 +109,7 @@ def spending(site: Site) -> Spending:
         tuple(took for group in groups if (took := _took(group)) is not None),
         0,
         len(site.open_trials),
-        round(median(map(len, several))) if is_plated else 1,
+        median_high(map(len, several)) if is_plated else 1,
         site.policy.most_cost,
         len(ran) - len(costs),
     )
@@ -157,6 +157,11 @@ def _took(plate: Sequence[Trial]) -> float | None:
 def _many(count: int, noun: str) -> str:
     """Write a count with its noun: '1 plate', '2 plates'."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def _about(amount: float) -> str:
+    """An amount with three digits that count: 1800, 0.012."""
+    return f"{float(f'{amount:.3g}'):g}"
 
 
 def _duration(seconds: float) -> str:
