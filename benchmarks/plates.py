@@ -36,11 +36,10 @@ PROBLEMS = ("levy-2", "branin", "shekel-10", "levy-4", "ackley-5", "hartmann-6")
 REPORTED, TUNING = range(20), range(1000, 1012)
 RESULTS = Path(__file__).parent / "results"
 WELLS = 8
-NEVER = 10**9
 FILLINGS: dict[str, Callable[[], Strategy]] = {
-    "believers": lambda: Crowded(utility=believing, after=NEVER),
-    "batch LogEI": lambda: Crowded(after=NEVER),
-    "batch LogEI, Thompson from 25th": lambda: Crowded(after=24),
+    "believers": lambda: Bayesian(utility=believing),
+    "batch LogEI": Bayesian,  # the default
+    "batch LogEI, Thompson from 25th": Crowded,
     "exploring": Exploring,
     "alternating": Alternating,
     "Thompson": lambda: Bayesian(utility=Thompson.on),
@@ -173,7 +172,10 @@ def main() -> None:
         return
     seeds = range(2) if options.quick else REPORTED
     plan = [
-        (optimiser, name, WELLS, seed) for seed in seeds for optimiser in ("believers", "botorch") for name in problems
+        (optimiser, name, WELLS, seed)
+        for seed in seeds
+        for optimiser in ("batch LogEI", "botorch")
+        for name in problems
     ]
     report(complete(plan, None if options.quick else RESULTS / "plates.jsonl", options.workers), "botorch")
 

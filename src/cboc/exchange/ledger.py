@@ -148,10 +148,13 @@ class Ledger:
                 "Is a copy of this site's file in use on another computer? Use only one."
             )
 
-    def next_turn(self, site: str) -> int:
-        """The first turn that this site has not taken: a new file starts there if the old one was lost."""
+    def progress(self, site: str) -> tuple[int, int]:
+        """The first turn that this site has not taken, and the experiments that it has proposed.
+
+        A new file starts there if the old one was lost.
+        """
         latest = self.store.latest(site)
-        return 0 if latest is None else latest.proposal.turn + 1
+        return (0, 0) if latest is None else (latest.proposal.turn + 1, latest.after)
 
     def leave(self, site: str) -> None:
         """Stop waiting for this site; its proposals stay."""

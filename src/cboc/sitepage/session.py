@@ -19,6 +19,7 @@ from cboc.advice.advice import Advice, advise
 from cboc.errors import CbocError
 from cboc.exchange.network import Unreachable, Waiting
 from cboc.joining import join
+from cboc.site import worksheet
 from cboc.site.polling import pause
 from cboc.site.site import Finished, Site
 from cboc.site.trial import Trial
@@ -94,7 +95,9 @@ class Session:
     def ask_for_more(self, order: Order) -> None:
         """Ask for a plate of new experiments, whatever is open; raises a sentence if there is nothing to run yet."""
         with self._lock:
-            self.open().ask(order.count, replicates=order.replicates, same=order.same)
+            site = self.open()
+            wells = () if order.layout is None else worksheet.free_wells(site, order.layout, order.count)
+            site.ask(order.count, replicates=order.replicates, same=order.same, wells=wells)
 
     def go_on_alone(self, number: int) -> None:
         """Run the site's own proposal for this trial, if there is still no answer."""
