@@ -153,7 +153,7 @@ def test_matrix_draws_the_rounds_and_the_weight_of_the_own_proposal(together):
 
 def test_there_is_no_matrix_before_the_first_round(together):
     started = replace(together[0], trials=tuple(trial for trial in together[0].trials if trial.turn is None))
-    with pytest.raises(CbocError, match="no round has been closed yet"):
+    with pytest.raises(CbocError, match="no proposal has been answered yet"):
         plots.matrix(started)
 
 

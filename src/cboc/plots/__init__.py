@@ -1,6 +1,6 @@
 """Pictures of a study, each a function of histories that returns a matplotlib Figure; nothing is shown or saved.
 
-progress.py  the Gap, or the best outcome so far, against rounds
+progress.py  the Gap, or the best outcome so far, against experiments
 calendar.py  the same against time
 paths.py     where the sites went, on the contours of their functions  (Fig. 5)
 matrix.py    W(t)

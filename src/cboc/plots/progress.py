@@ -1,4 +1,4 @@
-"""The Gap, or the best outcome so far, against rounds: together and alone."""
+"""The Gap, or the best outcome so far, against experiments: together and alone."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def progress(
     style.whole_rounds(ax, last)
     ax.set_ylim(0.0, 1.02)
     style.label_ends(ax, curves)
-    style.axis_labels(ax, "round", "Gap (1 = optimum found)")
+    style.axis_labels(ax, "experiment", "Gap (1 = optimum found)")
     sites = len(together[0].study.sites)
     style.title(ax, f"Mean over {sites} {'site' if sites == 1 else 'sites'}; {style.band_name(len(together))}")
     return fig
@@ -47,7 +47,7 @@ def _by_site(groups: Sequence[tuple[str, str, Sequence[History]]]) -> Figure:
         style.title(ax, f"{site} ({first.directions[site]})")
     band = f" (band: standard error over {seeds} seeds)" if seeds > 1 else ""
     fig.supylabel("best outcome so far", fontsize=style.NORMAL, color=INK)
-    fig.supxlabel(f"round{band}", fontsize=style.NORMAL, color=INK)
+    fig.supxlabel(f"experiment{band}", fontsize=style.NORMAL, color=INK)
     style.legend(fig, [{"color": colour, "label": label, "linewidth": 2.2} for label, colour, _ in reversed(groups)])
     return fig
 
