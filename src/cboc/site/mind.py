@@ -32,7 +32,7 @@ FAR = 0.2  # how far from the best they reach, per coordinate
 CLOSE = 0.01  # the least distance, per coordinate, of two wells of a plate
 APART = 0.02  # the least distance, per coordinate, of a borrowed design from what the site has run
 TAKEN = "another well of the plate runs it"
-LEVELS = 2  # values of each parameter that wells share, before the site trusts what it knows about them
+LEVELS = 3  # values of each parameter that wells share, before the site trusts what it knows about them
 
 
 @dataclass(frozen=True)
