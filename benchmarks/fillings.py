@@ -88,7 +88,7 @@ class Alternating(Exploring):
 class Crowded(Bayesian):
     """The utility for the first wells; the others by Thompson sampling."""
 
-    after: int = 8
+    after: int = 24
 
     def opinions(self, gps: Sequence[GP], situations: Sequence[Situation], rngs: Sequence[Generator]) -> list[Opinion]:
         is_crowded = len(situations[0].pending) >= self.after

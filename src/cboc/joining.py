@@ -20,7 +20,7 @@ from cboc.errors import CbocError, check_kind
 from cboc.exchange.http import Client, check_address, check_patience
 from cboc.exchange.identity import identify
 from cboc.exchange.network import Unreachable
-from cboc.exchange.rest import Refused, Rest, disagreement
+from cboc.exchange.rest import Membership, Refused, Rest, disagreement
 from cboc.exchange.study import Study
 from cboc.site.policy import Policy
 from cboc.site.site import Site
@@ -88,6 +88,7 @@ def join(
         trials=file.trials(),
         save=file.keep,
         first_turn=file.about.get("first_turn", 0),
+        spent=file.about.get("spent", 0),
         claim=file.claim,
         clock=time.time,
     )
@@ -129,14 +130,13 @@ def _check_kinds(policy: object, study: object, data: object) -> None:
 def _check_sound(file: SiteFile) -> None:
     """Raise one sentence if a site's file says something about itself that we never write."""
     about = file.about
-    first_turn = about.get("first_turn", 0)
+    counts = [about.get(name, 0) for name in ("first_turn", "spent")]
     is_sound = (
         all(isinstance(about.get(name), str) for name in ("url", "code", "token"))
         and about.get("direction") in tuple(Direction)
         and isinstance(about.get("certificate"), str | None)
         and isinstance(about.get("returning", {}), dict)
-        and type(first_turn) is int
-        and first_turn >= 0
+        and all(type(count) is int and count >= 0 for count in counts)
     )
     if not is_sound:
         raise CbocError(f"{file.path} is damaged; restore an earlier copy.")
@@ -190,7 +190,8 @@ def _move(file: SiteFile, url: str | None, code: str | None, certificate: str | 
     expected = _study(about["agreement"], f"{file.path} is damaged; restore an earlier copy.")
     try:
         if is_returning:
-            network.join(str(code), expected if _is_whole(about["agreement"]) else None, about["site"])
+            known = network.join(str(code), expected if _is_whole(about["agreement"]) else None, about["site"])
+            _start_after(file, known)
         _check_same(expected, about["agreement"], network)
     except Refused as refusal:
         raise CbocError(
@@ -198,6 +199,13 @@ def _move(file: SiteFile, url: str | None, code: str | None, certificate: str | 
             "use another file for another site or study.)"
         ) from None
     file.remember(**news, has_left=False)  # the new coordinator may not know that the site has left
+
+
+def _start_after(file: SiteFile, there: Membership) -> None:
+    """Go on after the turns that the coordinator has of this site, also if its file has lost some of them."""
+    turns = [trial.turn.number for trial in file.trials() if trial.turn is not None]
+    if there.turn is not None and there.turn > max(turns, default=-1) + 1:
+        file.remember(first_turn=there.turn, spent=max(0, (there.experiments or 0) - len(turns)))
 
 
 def _is_whole(agreement: dict[str, Any]) -> bool:
@@ -250,7 +258,8 @@ def _agreement(file: SiteFile, network: Rest, expected: Study | None) -> tuple[S
             there.agreement, f"the coordinator at {network.client.url} sent an agreement that cannot be read."
         )
         agreed.index(there.site)
-        file.remember(agreement=there.agreement, site=there.site, first_turn=there.turn or 0)
+        file.remember(agreement=there.agreement, site=there.site)
+        _start_after(file, there)
     damaged = f"{file.path} is damaged; restore an earlier copy."
     agreed = _study(file.about["agreement"], damaged)
     if not _is_whole(file.about["agreement"]):

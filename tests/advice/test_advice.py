@@ -142,3 +142,12 @@ def test_experiments_are_counted_by_kind():
 def test_a_model_is_judged_from_a_few_outcomes_on():
     assert advise(site(None, n=2, turns=0)).fit is None
     assert 0.5 < advise(site(None, n=30, turns=0)).fit <= 1.0
+
+
+def test_a_site_that_has_run_nothing_of_the_others_would_have_found_the_same_alone():
+    one = site(around(0.5))
+    last = one.trials[-1]
+    own = replace(last, decision=Decision.DECLINED, turn=replace(last.turn, note=Note()))
+    advice = advise(Site(STUDY, "x", Ledger(STUDY), direction="maximise", trials=[*one.trials[:-1], own]))
+    assert advice.shared.trials == 0 and advice.own.trials > 0 and advice.solo is None
+    assert advice.comparison == "So far nothing of the others was run, so you would have found the same alone."

@@ -117,3 +117,14 @@ def test_what_is_made_of_the_two_courses(direction, together, alone, gain, said)
     assert solo.sentence.startswith("By your own model, compared with working alone: ")
     assert solo.sentence.endswith(f"; {'higher' if direction == 'maximise' else 'lower'} is better).")
     assert replace(solo, is_played=False).sentence.startswith("Compared with the run alone: ")
+
+
+def test_with_plates_it_plays_the_same_plates():
+    """Alone, a site that runs plates of three, with one value in all wells, would run such plates as well."""
+    given = {"direction": "minimise", "policy": Policy(seed=3, initial=4), "plate": 3, "same": ["a"]}
+    experiments = {site: experiment(site, 1.0) for site in SITES}
+    studies = (Study(SPACE, SITES, 6, rule=rule) for rule in ("uniform", "identity"))
+    together, alone = (simulate(study, experiments, **given) for study in studies)
+    site = site_of(together)
+    solo = play(site, Exact(site))
+    np.testing.assert_allclose(solo.alone, alone.best_so_far("x"), rtol=1e-12)

@@ -93,12 +93,22 @@ def test_time_is_counted_in_plates_where_experiments_are_run_on_plates():
     assert single.wells == 1 and single.seconds == (72000.0,) * 4
 
 
-def test_without_a_clock_there_are_no_times_and_no_initial_plates():
+def test_without_a_clock_there_are_no_times():
     study = Study({"a": (0.0, 1.0)}, ["x"], 30, rule="identity")
     site = Site(study, "x", Ledger(study), direction="minimise", policy=Policy(initial=4))
     for trial in site.ask(4):
         site.tell(trial, 1.0)
-    assert spending(site) == Spending((), (), 30, uncounted=4)
+    assert spending(site) == Spending((), (), 30, wells=4, uncounted=4)
+
+
+def test_initial_experiments_that_were_under_way_together_count_as_a_plate():
+    now = [0.0]
+    study = Study({"a": (0.0, 1.0)}, ["x"], 30, rule="identity")
+    site = Site(study, "x", Ledger(study), direction="minimise", policy=Policy(initial=4), clock=lambda: now[0])
+    for trial in [site.ask(1)[0] for _ in range(4)]:
+        now[0] += 60.0
+        site.tell(trial, 1.0)
+    assert spending(site) == Spending((), (240.0,), 30, wells=4, uncounted=4)
 
 
 def test_a_spent_budget_is_not_followed_by_an_advice_to_go_on():

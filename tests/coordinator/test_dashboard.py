@@ -397,7 +397,10 @@ def test_at_the_free_pace_a_page_says_who_is_how_far_and_was_heard_when(engine, 
 
 def test_the_timeline_shows_who_proposed_when(engine, ada):
     free(engine)
-    series = ada.get("/charts/timeline?name=trial").json()["series"]
+    chart = ada.get("/charts/timeline?name=trial").json()
+    series = chart["series"]
+    assert chart["useUTC"] and chart["xAxis"]["max"] >= max(each["value"][0] for row in series for each in row["data"])
+    assert series[1]["data"][0]["symbolSize"] > series[0]["data"][0]["symbolSize"], "a plate is a larger dot"
     assert {row["name"]: len(row["data"]) for row in series} == {"x": 2, "y": 1, "z": 0}
     point = series[1]["data"][0]
     assert point["name"] == "y, turn 0: 3 designs, arrival 1"

@@ -236,7 +236,7 @@ def test_a_plate_is_as_large_as_the_budget_and_says_so():
 @pytest.mark.parametrize(
     ("options", "sentence"),
     [
-        (("--count", 8, "--layout", 7), "a plate has 6, 12, 24, 48, 96, 384 wells; got --layout 7"),
+        (("--count", 8, "--layout", 7), "a plate has 6, 12, 24, 48, 96, 384 wells; this one has 7"),
         (("--count", 25, "--layout", 24), "25 experiments do not fit on a plate of 24"),
         (("--replicates", 2), "--replicates is for a plate"),
         (("--same", "pH"), "--same is for a plate"),

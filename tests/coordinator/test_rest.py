@@ -10,7 +10,7 @@ from cboc.exchange.http import Client
 from cboc.exchange.rest import Membership, Refused, Rest
 from cboc.strategy.gate import Gate
 
-from ..exchange.test_network import NetworkContract, proposal
+from ..exchange.test_network import CentralContract, proposal
 
 SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
 NAMES = ("x", "y", "z")
@@ -49,7 +49,7 @@ def coordinator(engine, serving):
         yield partial(found, engine, url)
 
 
-class TestRest(NetworkContract):
+class TestRest(CentralContract):
     """Through a coordinator on a real socket."""
 
     @pytest.fixture

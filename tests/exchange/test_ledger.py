@@ -113,9 +113,9 @@ def test_a_late_proposal_is_in_the_next_round():
 
 def test_the_next_turn_of_a_site_is_the_first_after_all_that_it_has_taken():
     ledger = Ledger(study())
-    assert ledger.next_turn("x") == 0
+    assert ledger.progress("x") == (0, 0)
     propose(ledger, "x", 4)
-    assert (ledger.next_turn("x"), ledger.next_turn("y")) == (5, 0)
+    assert (ledger.progress("x"), ledger.progress("y")) == ((5, 1), (0, 0))
 
 
 def test_who_missed_rounds_is_less_far_along():

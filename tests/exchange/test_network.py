@@ -89,27 +89,6 @@ class NetworkContract:
             assert answer == ledger.mix(site, 0) and len(answer.X) == many
             assert answer.others == (HERE, THERE, HERE, THERE)
 
-    @pytest.mark.parametrize("rule", ["uniform", "leader", "identity"])
-    def test_at_the_free_pace_every_proposal_is_answered_at_once(self, networks, rule):
-        agreed, random = study(rule=rule, pace="free"), np.random.default_rng(7)
-        of, ledger = networks(agreed), Ledger(agreed)
-        turns = dict.fromkeys(SITES, 0)
-        for state, k in enumerate((0, 0, 1, 0, 2, 1, 1, 0, 2)):
-            site = SITES[k]
-            reward = float(random.normal()) if agreed.needs_rewards else None
-            bests = random.random((1, 2)) if agreed.shares_best else ()
-            sent = Proposal(site, turns[site], random.random((1, 2)), bests, reward)
-            ledger.submit(sent)
-            of[site].submit(sent)
-            answer = of[site].mix(site, turns[site])
-            assert answer == ledger.mix(site, turns[site]) and answer.snapshot == state
-            assert of[site].news(site) == ledger.news(site) and of[site].news(site).snapshot == state
-            turns[site] += 1
-        for site, many in turns.items():  # later, in any order: the same
-            for turn in reversed(range(many)):
-                assert of[site].mix(site, turn) == ledger.mix(site, turn)
-        assert of["x"].standing() == Standing(9, ())
-
     def test_news_are_the_best_designs_of_the_last_state(self, networks):
         of = networks(study())
         assert of["x"].news("x").others == ()
@@ -184,6 +163,47 @@ class NetworkContract:
         with pytest.raises(CbocError, match="has left or has used its budget of 1 experiments"):
             of["y"].submit(proposal("y", 1))
 
+    @pytest.mark.parametrize(
+        ("wrong", "complaint"),
+        [
+            (Proposal("x", 0, [(0.5,)]), "have 2 coordinates; site 'x' sent 1"),
+            (proposal("x", reward=1.0), "asks for no rewards; site 'x' sent one"),
+            (proposal("x", bests=[HERE]), "does not share best designs; site 'x' sent one"),
+        ],
+    )
+    def test_what_does_not_fit_the_agreement_is_refused_and_leaves_nothing_behind(self, networks, wrong, complaint):
+        of = networks(study(shares_best=False))
+        with pytest.raises(CbocError, match=complaint) as refusal:
+            of["x"].submit(wrong)
+        assert not isinstance(refusal.value, Waiting | Conflict | NotSubmitted)
+        assert of["x"].standing() == Standing(0, SITES)
+        of["x"].submit(proposal("x"))
+
+
+class CentralContract(NetworkContract):
+    """The promises of networks in which all proposals arrive in one place, and so in one order."""
+
+    @pytest.mark.parametrize("rule", ["uniform", "leader", "identity"])
+    def test_at_the_free_pace_every_proposal_is_answered_at_once(self, networks, rule):
+        agreed, random = study(rule=rule, pace="free"), np.random.default_rng(7)
+        of, ledger = networks(agreed), Ledger(agreed)
+        turns = dict.fromkeys(SITES, 0)
+        for state, k in enumerate((0, 0, 1, 0, 2, 1, 1, 0, 2)):
+            site = SITES[k]
+            reward = float(random.normal()) if agreed.needs_rewards else None
+            bests = random.random((1, 2)) if agreed.shares_best else ()
+            sent = Proposal(site, turns[site], random.random((1, 2)), bests, reward)
+            ledger.submit(sent)
+            of[site].submit(sent)
+            answer = of[site].mix(site, turns[site])
+            assert answer == ledger.mix(site, turns[site]) and answer.snapshot == state
+            assert of[site].news(site) == ledger.news(site) and of[site].news(site).snapshot == state
+            turns[site] += 1
+        for site, many in turns.items():  # later, in any order: the same
+            for turn in reversed(range(many)):
+                assert of[site].mix(site, turn) == ledger.mix(site, turn)
+        assert of["x"].standing() == Standing(9, ())
+
     def test_a_deadline_closes_a_round_with_the_quorum_and_not_without(self, networks, clock):
         of = networks(study(deadline=60.0, quorum=2))
         assert of["x"].standing() == Standing(0, SITES)  # nobody has begun
@@ -217,24 +237,8 @@ class NetworkContract:
             answer = of[site].mix(site, turn)
             assert (answer.turn, answer.snapshot) == (turn, 1) and min(answer.weights) > 0.0
 
-    @pytest.mark.parametrize(
-        ("wrong", "complaint"),
-        [
-            (Proposal("x", 0, [(0.5,)]), "have 2 coordinates; site 'x' sent 1"),
-            (proposal("x", reward=1.0), "asks for no rewards; site 'x' sent one"),
-            (proposal("x", bests=[HERE]), "does not share best designs; site 'x' sent one"),
-        ],
-    )
-    def test_what_does_not_fit_the_agreement_is_refused_and_leaves_nothing_behind(self, networks, wrong, complaint):
-        of = networks(study(shares_best=False))
-        with pytest.raises(CbocError, match=complaint) as refusal:
-            of["x"].submit(wrong)
-        assert not isinstance(refusal.value, Waiting | Conflict | NotSubmitted)
-        assert of["x"].standing() == Standing(0, SITES)
-        of["x"].submit(proposal("x"))
 
-
-class TestLedger(NetworkContract):
+class TestLedger(CentralContract):
     @pytest.fixture
     def networks(self, clock):
         return lambda agreed: dict.fromkeys(agreed.sites, Ledger(agreed, clock=clock))

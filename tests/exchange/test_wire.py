@@ -30,7 +30,13 @@ GOOD = {
     "mix": {"X": [[0.5, 1.0]], "weights": [0.25, 0.75], "snapshot": 3, "leader": "y", "others": [[0.0, 1.0]]},
     "news": {"snapshot": 3, "others": [[0.0, 1.0]]},
     "standing": {"round": 3, "missing": ["x", "caffè 🧪"], "closes_at": 1.8e9},
-    "membership": {"agreement": STUDY.agreement(), "digest": STUDY.digest, "site": "x", "turn": 2},
+    "membership": {
+        "agreement": STUDY.agreement(),
+        "digest": STUDY.digest,
+        "site": "x",
+        "turn": 2,
+        "experiments": 9,
+    },
     "refusal": {
         "error": "no.\n",
         "reason": "waiting",
@@ -213,6 +219,7 @@ WRONG = {
     ("membership", "digest"): [None, *WRONG_NAMES],
     ("membership", "site"): [None, *WRONG_NAMES],
     ("membership", "turn"): WRONG_TURNS[1:],
+    ("membership", "experiments"): WRONG_TURNS[1:],
     ("refusal", "error"): [None, "", 3, [], "x" * (wire.LONGEST_TEXT + 1)],
     ("refusal", "reason"): ["", "final", 3, True, ["waiting"]],
     ("refusal", "standing"): ["", 3, [], {}, {"round": 0}, {"round": -1, "missing": []}],

@@ -139,11 +139,11 @@ def test_times_around_a_median():
 @pytest.mark.parametrize(
     ("durations", "sentence"),
     [
-        (-1.0, "takes a time above 0; trial 0 of 'slow' would take -1"),
+        (-1.0, "takes a time above 0, and at most 1e.12; trial 0 of 'slow' would take -1"),
         (0, "takes a time above 0"),
         (float("nan"), "takes a time above 0"),
         ("long", "a duration is a number, a distribution or a function"),
-        (lambda _: "soon", "takes a time above 0; trial 0 of 'slow' would take 'soon'"),
+        (lambda _: "soon", "takes a time above 0, and at most 1e.12; trial 0 of 'slow' would take 'soon'"),
         ({"slow": 1.0}, "durations are given for some sites only; 'quick' has none"),
         ({"slow": 1.0, "quick": 1.0, "other": 1.0}, "'other' is not a site"),
     ],

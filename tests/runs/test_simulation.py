@@ -181,6 +181,28 @@ def test_a_journal_cut_at_any_byte_continues_to_the_same_end(tmp_path, shares_be
         assert read_journal(part)[1] == read_journal(whole)[1]
 
 
+@pytest.mark.parametrize("pace", ["free", "rounds"])
+@pytest.mark.parametrize("options", [{"plate": 3}, {"plate": 2, "same": ["x1"]}, {"plate": 3, "durations": 2.0}])
+def test_with_plates_a_journal_cut_after_any_line_continues_to_the_same_end(tmp_path, pace, options):
+    whole, cut = tmp_path / "whole.jsonl", tmp_path / "cut.jsonl"
+
+    def simulated(path):
+        policy = Policy(initial=4, seed=1)
+        return simulate(study(pace=pace), problems(), direction="minimise", policy=policy, journal=path, **options)
+
+    expected = list(simulated(whole).rows())
+    lines = whole.read_text().splitlines(keepends=True)
+    for many in range(1, len(lines), 3):
+        cut.write_text("".join(lines[:many]))
+        assert list(simulated(cut).rows()) == expected, f"cut after {many} of {len(lines)} lines"
+
+
+def test_durations_that_are_refused_begin_no_journal(tmp_path):
+    with pytest.raises(CbocError, match="takes a time above 0"):
+        run(durations=-1.0, journal=tmp_path / "j.jsonl")
+    assert not (tmp_path / "j.jsonl").exists()
+
+
 def test_a_finished_journal_is_only_read(tmp_path):
     journal = tmp_path / "run.jsonl"
     run(journal=journal)

@@ -108,3 +108,16 @@ def test_alone_would_have_begun_without_what_was_borrowed():
     solo = play(site, Bayesian().surrogate(site.mind.situation()))
     assert len(solo.alone) == 1 + 2 + 1  # what is known at first, then for each that was borrowed or of a turn
     assert np.isfinite(solo.alone).all()
+
+
+@pytest.mark.parametrize("same", [["a"], ["a", "b"]])
+def test_a_plate_whose_wells_share_something_borrows_only_what_fits_and_its_wells_differ(same):
+    agreed = Study({"a": (0.0, 1.0), "b": (0.0, 1.0), "c": (0.0, 1.0)}, ("x", "y", "z", "late"), 200)
+    ledger = Ledger(agreed)
+    for name, best in zip("xyz", ((0.2, 0.3, 0.4), (0.2, 0.8, 0.4), (0.7, 0.3, 0.9)), strict=True):
+        ledger.submit(Proposal(name, 0, [best], [best]))
+    site = Site(agreed, "late", ledger, direction="minimise")
+    plate = site.ask(24, same=same)
+    assert len({trial.proposed for trial in plate}) == 24
+    borrowed = [trial.proposed for trial in plate if trial.decision is Decision.BORROWED]
+    assert borrowed and all(any(np.allclose(x, best, atol=0.02) for best in site.mind.heard) for x in borrowed)

@@ -1,6 +1,7 @@
 """Several experiments at once: what a plate holds, in which order results may come, and what a kill leaves."""
 
 import json
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -344,3 +345,222 @@ def test_one_well_agrees_with_itself():
     x, _ = begun(study)
     assert x.ask(1, same=["T"])[0].turn.same == ()
     assert len(set(designs(x.ask(4, replicates=4, same=["T", "a", "solvent"])))) == 1
+
+
+# A plate that something came between
+
+
+def dying(site, saves):
+    """The site, whose disk fails after so many further saves."""
+    left = iter(range(saves))
+
+    def save(trial):
+        if next(left, None) is None:
+            raise Killed
+        return trial
+
+    return restarted(site, save=save)
+
+
+@pytest.mark.parametrize("saves", range(13))
+def test_a_result_told_between_a_kill_and_the_rest_of_a_plate_belongs_to_its_well_alone(saves):
+    """The second well of each pair is a replicate of the first, and must not take over its outcome."""
+    x, _ = begun()
+    x = dying(x, saves)
+    with suppress(Killed):
+        x.ask(4, replicates=2)
+    x = restarted(x)
+    if x.to_run:
+        x.tell(x.to_run[0], -123.0, cost=7.0)
+    plate = x.ask(4, replicates=2) if x.log.is_torn or x.log.unanswered else x.to_run
+    told = [trial for trial in x.trials[4:] if trial.status is Status.COMPLETE]
+    assert len(told) <= 1 and all(trial.y is None and trial.cost is None for trial in plate)
+    assert len(set(designs(x.trials[4:8]))) == (2 if saves else 0)
+
+
+@pytest.mark.parametrize("saves", range(4))
+def test_an_initial_plate_is_finished_before_anything_else(saves):
+    whole = pair()[0].ask(4, wells=["A1", "A2", "A3", "A4"])
+    x = dying(pair()[0], saves)
+    with pytest.raises(Killed):
+        x.ask(4, wells=["A1", "A2", "A3", "A4"])
+    x = restarted(x)
+    assert x.log.is_torn == (saves > 0)
+    first = x.ask()
+    assert first == whole[0] if saves else first.place == ""
+    if saves:
+        assert x.to_run == whole and not x.log.is_torn
+
+
+# Which wells, and what they hold
+
+
+def test_wells_have_the_names_that_they_were_given_and_keep_them():
+    x, _ = begun()
+    plate = x.ask(4, replicates=2, wells=["B1", "B2", "C1", "C2"])
+    assert [trial.place for trial in plate] == ["B1", "B2", "C1", "C2"]
+    assert [trial.place for trial in restarted(x).to_run] == ["B1", "B2", "C1", "C2"]
+    assert x.tell(plate[1], 1.0).place == "B2"
+    for wells in (["A1"], ["A1", "A1"], "A1", ["A1", " "], ["A1", "A" * 21], [1, 2]):
+        with pytest.raises(CbocError, match=r"the name[s]? of|wells have as many names"):
+            x.ask(2, wells=wells)
+
+
+def test_a_value_may_be_given_for_what_wells_share():
+    space = Space({"T": (20.0, 60.0), "s": Choice(["u", "v", "w"]), "z": (0.0, 1.0)}, ["T + 10*z <= 60"])
+    study = Study(space, ("x",), 20)
+    x = Site(study, "x", Ledger(study), direction="minimise", policy=Policy(initial=3))
+    for plate in (x.ask(3, same={"T": 37.0}), x.ask(3, same={"T": 55.5, "s": "v"}), x.ask(1, same={"T": 40.0})):
+        T = {round(trial.design(space)["T"], 6) for trial in plate}
+        assert len(T) == 1 and {37.0, 55.5, 40.0} >= T
+        for trial in plate:
+            x.tell(trial, bowl(trial))
+    assert {trial.design(space)["s"] for trial in x.trials[3:6]} == {"v"}
+    for same, complaint in (
+        ({"T": 90.0}, "T"),
+        ({"q": 1.0}, "unknown parameter 'q'"),
+        ({"T": 60.0, "z": 1.0}, "no design has"),
+    ):
+        with pytest.raises(CbocError, match=complaint):
+            x.ask(2, same=same)
+
+
+def test_plates_learn_about_what_their_wells_share():
+    """After one plate nothing is known about it: the next one has another value, and is not a week lost."""
+    study = Study({"T": (20.0, 60.0), "b": (0.0, 1.0)}, ("x",), 60, rule="identity")
+    x = Site(study, "x", Ledger(study), direction="minimise", policy=Policy(seed=1))
+    temperatures = []
+    for _ in range(5):
+        plate = x.ask(8, same=["T"])
+        temperatures.append(plate[0].x[0])
+        for trial in plate:
+            x.tell(trial, float(((trial.x - 0.6) ** 2).sum()))
+    assert abs(temperatures[1] - temperatures[0]) > 0.2
+    assert min(abs(T - 0.6) for T in temperatures[2:]) < 0.05
+
+
+@pytest.mark.parametrize("same", [(), ("a",)])
+def test_wells_are_a_hundredth_of_the_range_apart_even_where_all_is_known(same):
+    study = Study({"a": (0.0, 1.0), "b": (0.0, 1.0), "c": (0.0, 1.0)}, ("x",), 200, rule="identity")
+    x = Site(study, "x", Ledger(study), direction="minimise")
+    for _ in range(4):
+        plate = x.ask(24, same=same)
+        X = np.array([trial.x for trial in plate])
+        apart = np.sqrt(((X[:, None] - X) ** 2).mean(axis=2))[~np.eye(24, dtype=bool)]
+        assert apart.min() >= 0.01
+        for trial in plate:
+            x.tell(trial, bowl(trial))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_wells_of_small_spaces_differ_from_the_first_plate_on_and_after_the_mix(seed):
+    spaces = [
+        Space({"i": Int(0, 3)}),
+        Space({"s": Choice(["u", "v", "w"]), "T": (0.0, 1.0)}),
+        Space({"a": Int(0, 6), "b": Int(0, 6)}),
+    ]
+    for space, wells, same in zip(spaces, (4, 3, 9), ((), ("T",), ()), strict=True):
+        study = Study(space, ("x", "y"), 40)
+        ledger = Ledger(study)
+        policy = Policy(initial=3, seed=seed, strategy=Gated(Bayesian(), Gate(0.0)))
+        sites = [Site(study, name, ledger, direction="minimise", policy=policy) for name in study.sites]
+        for _ in range(3):
+            for site in sites:
+                plate = site.ask(wells, same=same)
+                assert len(set(designs(plate))) == wells
+                for trial in plate:
+                    site.tell(trial, bowl(trial))
+
+
+def test_designs_that_constraints_forbid_do_not_count():
+    study = Study(Space({"i": Int(0, 3), "j": Int(0, 3)}, ["i + j <= 1"]), ("x",), 40)
+    x = Site(study, "x", Ledger(study), direction="minimise")
+    with pytest.raises(CbocError, match="the space has at most 3 designs; 6 different ones do not exist"):
+        x.ask(6)
+    assert len(set(designs(x.ask(3)))) == 3
+
+
+# What counts, and what is refused
+
+
+def test_initial_experiments_beyond_those_a_site_begins_with_count_against_its_budget():
+    x, _ = pair()
+    assert len(x.ask(10)) == 10 and x.turns == 6
+    assert len(x.ask(10)) == 6 and x.turns == 12
+    with pytest.raises(Finished, match="12 of 12 turns; 16 of its experiments are still open"):
+        x.ask(1)
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"count": 5, "replicates": 2}, "a plate of 5 does not hold each design 2 times; ask for 4 or 6"),
+        ({"count": 2, "replicates": 5}, "ask for 5 or 5"),
+        ({"count": 1001}, "count is a whole number from 1 to 1,000"),
+        ({"count": 10**12}, "count is a whole number from 1 to 1,000"),
+        ({"replicates": 3}, "are for a plate; say how many experiments"),
+        ({"same": ["a"]}, "are for a plate; say how many experiments"),
+        ({"count": 3, "same": None}, "are a list of names"),
+        ({"count": 3, "same": 5}, "are a list of names"),
+    ],
+)
+def test_what_would_have_no_effect_or_cannot_be_is_refused(options, complaint):
+    x, _ = pair()
+    with pytest.raises(CbocError, match=complaint):
+        x.ask(**options)
+    assert x.trials == []
+
+
+def test_names_that_come_one_by_one_are_read_once():
+    x, _ = begun()
+    assert len({trial.x[0] for trial in x.ask(3, same=iter(["a"]))}) == 1
+
+
+def test_a_trial_of_another_study_is_refused():
+    x, other = begun()[0], begun(seed=9)[0]
+    x.ask(4)
+    with pytest.raises(CbocError, match="has another design here; the one given is of another study"):
+        x.tell(other.ask(4)[1], 9.9)
+
+
+class Refusing(Ledger):
+    def submit(self, proposal):
+        raise CbocError(f"no {proposal.site}.")
+
+
+def test_a_plate_that_nobody_takes_may_be_given_up():
+    x, _ = begun()
+    x = restarted(x)
+    x.network = Refusing(FREE)
+    with pytest.raises(CbocError, match="no"):
+        x.ask(3)
+    assert [trial.status for trial in x.open_trials] == [Status.PROPOSED] * 3
+    assert x.abandon(x.open_trials[1]).status is Status.ABANDONED and not x.open_trials
+    x.network = Ledger(FREE)
+    assert [trial.turn.number for trial in x.ask(2)] == [1, 1]
+
+
+@pytest.mark.parametrize("now", [float("nan"), float("inf"), "noon", None])
+def test_a_clock_that_gives_no_time_is_named(now):
+    x = restarted(pair()[0], clock=lambda: now)
+    with pytest.raises(CbocError, match="a clock gives the time as a number"):
+        x.ask()
+
+
+def test_a_clock_may_give_any_number():
+    x = restarted(pair()[0], clock=lambda: np.float64(3))
+    assert x.ask().began == 3.0 and type(x.ask().began) is float
+
+
+def test_costs_add_up_to_a_number():
+    x, _ = begun()
+    with pytest.raises(CbocError, match="a cost is a number from 0 to 1e.15"):
+        x.tell(x.ask(), 1.0, cost=1e308)
+
+
+def test_a_site_with_a_larger_budget_in_cost_goes_on():
+    x, _ = begun(most_cost=3.0)
+    x.tell(x.ask(), 1.0, cost=3.0)
+    with pytest.raises(Finished):
+        x.ask()
+    assert restarted(x, policy=Policy(initial=4, seed=3, most_cost=30.0)).ask().status is Status.PENDING

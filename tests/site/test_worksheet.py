@@ -99,7 +99,7 @@ def test_parameters_called_cost_and_well_have_their_names_for_themselves(tmp_pat
     study = Study(space, ["x"], 3)
     site = Site(study, "x", Ledger(study), direction="maximise", policy=Policy(initial=5))
     path = tmp_path / "s.csv"
-    path.write_text(worksheet.write(site.ask(2), space, ["A1", "A2"]))
+    path.write_text(worksheet.write(site.ask(2, wells=["A1", "A2"]), space))
     header, first, _ = path.read_text().splitlines()
     assert header == "trial,cost,well,y,sem,status" and worksheet.is_told(path, site)
     assert worksheet.read(path, space) == []

@@ -598,10 +598,10 @@ def test_a_plate_that_nothing_fulfils_is_one_sentence_and_what_was_ticked_stays(
     labs, page = bench
     assert "<details >" in page.get("/").text and "checked" not in page.get("/").text
     both = {"same.temperature": "yes", "same.time": "yes"}
-    answer = page.post("/plate", data={"count": "5", "replicates": "2", **both})
+    answer = page.post("/plate", data={"count": "6", "replicates": "2", **both})
     assert answer.status_code == 409
     assert "with the same temperature and time in all wells there is at most 1 design; 3 different" in answer.text
-    assert 'size="3" value="5"' in answer.text and 'size="2" value="2"' in answer.text
+    assert 'size="3" value="6"' in answer.text and 'size="2" value="2"' in answer.text
     assert answer.text.count("checked") == 2 and "<details open>" in answer.text
     answer = page.post("/plate", data={"count": "5", "same.tmie": "yes"})
     assert answer.status_code == 409 and "tmie" in answer.text

@@ -45,15 +45,24 @@ class Advice:
     spending: Spending  # what the experiments have cost and taken
     fit: float | None  # Q² of the site's surrogate: the share of the outcomes' variance that it predicts, one by one
 
+    @property
+    def comparison(self) -> str:
+        """How the site stands compared with working alone, in words; empty if that is not known."""
+        if self.solo is not None:
+            return self.solo.sentence
+        is_alone = self.own.trials and not self.shared.trials
+        return "So far nothing of the others was run, so you would have found the same alone." if is_alone else ""
+
 
 def advise(site: Site) -> Advice:
     """Advice for a site as it is now. None of it leaves the site."""
+    counts = _counts(site)
     with one_thread():
         gp, note = _surrogate(site), _note(site)
         fit = gp.leave_one_out().q2 if gp is not None and len(site.dataset) >= FEW else None
-        is_told = gp is not None and fit is not None and fit > 0.0 and not site.study.is_lonely
+        is_told = gp is not None and fit is not None and fit > 0.0 and counts[0].trials > 0
         solo = play(site, gp) if is_told and gp is not None else None
-    spent, counts = spending(site), _counts(site)
+    spent = spending(site)
     said = _sentence(site, note, spent)
     return Advice(site.name, said, note.log_odds, note.consistency, *counts, solo, spent, fit)
 

@@ -1,15 +1,16 @@
 """What a site would have found alone, according to its own surrogate.
 
 The true answer needs a run that was not made. Instead, a surrogate of everything that the site has measured replaces
-its experiment, and the site searches that alone: from its own initial designs, with its own seed, for as many turns.
-`research/selfcheck.py` compares this with the truth where it is known: for most sites the mean gain over them has the
-right sign, for fewer the gain at the end.
+its experiment, and the site searches that alone: from its own initial designs, with its own seed, for as many turns and
+with the same plates. `research/selfcheck.py` compares this with the truth where it is known: for most sites the mean
+gain over the experiments has the right sign, for fewer the gain at the end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from math import inf
 
 import numpy as np
@@ -18,8 +19,9 @@ from cboc.arrays import Array
 from cboc.data.dataset import Direction
 from cboc.exchange.ledger import Ledger
 from cboc.exchange.study import Study
+from cboc.site.plate import Plate
 from cboc.site.site import Site
-from cboc.site.trial import TOLD, Decision, Status
+from cboc.site.trial import TOLD, Decision, Status, Trial
 from cboc.surrogate.gp import GP
 
 
@@ -70,9 +72,9 @@ def play(site: Site, gp: GP) -> Solo | None:
     sign = site.direction.sign
     alone = _begin(site, len(told))
     initial = alone.dataset.X
-    for _ in told:
-        trial = alone.ask()
-        alone.tell(trial, sign * float(gp.predict(trial.x[None])[0][0]))
+    for _, wells in groupby(told, key=lambda trial: None if trial.turn is None else trial.turn.number):
+        for trial in _plate(alone, list(wells)):
+            alone.tell(trial, sign * float(gp.predict(trial.x[None])[0][0]))
     ran = [np.array(trial.executed) if trial.status is Status.COMPLETE else None for trial in told]
     courses = [_course(gp, initial, designs) for designs in (ran, list(alone.dataset.X[len(initial) :]))]
     together, lone = (sign * course for course in courses)
@@ -80,10 +82,17 @@ def play(site: Site, gp: GP) -> Solo | None:
     return solo if len(solo.gains) else None
 
 
+def _plate(alone: Site, wells: Sequence[Trial]) -> list[Trial]:
+    """As many new trials as a plate had wells with a result, sharing and repeating what these did."""
+    turn, many = wells[0].turn, len(wells)
+    plate = Plate() if turn is None else turn.plate
+    return alone.ask(many, replicates=plate.copies if many % plate.copies == 0 else 1, same=plate.same)
+
+
 def _begin(site: Site, horizon: int) -> Site:
     """The site before its first turn, in a study with no other site."""
     own = [trial for trial in site.trials if trial.decision is Decision.INITIAL]
-    initial = [replace(trial, number=number) for number, trial in enumerate(own)]
+    initial = [replace(trial, number=number, plate=None) for number, trial in enumerate(own)]
     study = Study(site.space, (site.name,), horizon, rule="identity", objectives=site.study.objectives)
     return Site(
         study,

@@ -125,7 +125,7 @@ def _with_rest(found: Spending, site: Site) -> Spending:
 
 
 def _plates(trials: Sequence[Trial]) -> list[list[Trial]]:
-    """The experiments that were run at a time: the wells of a turn, or initial ones that were under way together."""
+    """The experiments that were run at a time: those of a plate, or initial ones that were under way together."""
     plates: list[list[Trial]] = []
     for trial in trials:
         if trial.status in UNANSWERED or trial.status is Status.STOPPED:
@@ -141,6 +141,8 @@ def _are_together(plate: Sequence[Trial], trial: Trial) -> bool:
     turn, its = plate[0].turn, trial.turn
     if turn is not None or its is not None:
         return turn is not None and its is not None and turn.number == its.number
+    if trial.plate is not None or plate[0].plate is not None:
+        return trial.plate is None and plate[0].plate is not None and len(plate) < plate[0].plate.wells
     return trial.began is not None and all(other.ended is None or trial.began < other.ended for other in plate)
 
 

@@ -15,7 +15,7 @@ import typer
 
 from cboc.advice.spending import spending
 from cboc.cli.notes import notes
-from cboc.cli.sheet import check_layout, in_short, sheet, told_lines
+from cboc.cli.sheet import in_short, same_in_all, sheet, told_lines, wells_for
 from cboc.cli.show import Format, Row, write
 from cboc.cli.site_option import FILE, SiteOption, hint
 from cboc.cli.standing import local_time, numbers, standing_of, summary
@@ -25,6 +25,7 @@ from cboc.data.objective import Measurement
 from cboc.errors import CbocError, at, installing
 from cboc.exchange.network import Standing, Unreachable, Waiting
 from cboc.site import worksheet
+from cboc.site.plate import Same
 from cboc.site.policy import Policy
 from cboc.site.polling import pause
 from cboc.site.site import Finished, Site
@@ -98,11 +99,15 @@ def ask(
     replicates: Annotated[int, typer.Option(min=1, help="How often each design of a plate is run.")] = 1,
     same: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A parameter with one value in all wells of a plate; once for each."),
+        typer.Option(
+            metavar="NAME[=VALUE]",
+            help="A parameter with one value in all wells of a plate, or this one; once for each.",
+        ),
     ] = None,
     layout: Annotated[
-        int | None, typer.Option(metavar="6|12|24|48|96|384", help="Name the wells A1, A2, ... of such a plate.")
+        int | None, typer.Option(metavar="6|12|24|48|96|384", help="Use the free wells A1, A2, ... of such a plate.")
     ] = None,
+    wells: Annotated[str | None, typer.Option(metavar="B3,B4,...", help="Use these wells.")] = None,
     wait: Annotated[bool, typer.Option("--wait", help="In rounds: wait until the others have proposed.")] = False,
     alone: Annotated[bool, typer.Option(help="Run your own proposal if the coordinator does not answer.")] = True,
     format: RowFormat = Format.TABLE,
@@ -115,9 +120,8 @@ def ask(
     yet to propose (in rounds), and with 4 when the study is over for this site.
 
     Examples: `cboc ask --format csv --output bench.csv`, `cboc ask --count 96 --layout 96 --same temperature
-    --format csv --output plate.csv`
+    --format csv --output plate.csv`, `cboc ask --count 1 --wells B3 --same temperature=37`
     """
-    check_layout(layout, count)
     if count is None and (replicates != 1 or same):
         option = "--same" if same else "--replicates"
         raise CbocError(f"{option} is for a plate; say how many experiments it has, as in --count 8.")
@@ -133,14 +137,16 @@ def ask(
             f"{output} has results that were not told yet; cboc tell {output} first, or choose another --output."
         )
     try:
-        trials = asked(site, wait, count, replicates, same or ())
+        trials = asked(
+            site, wait, count, replicates, same_in_all(site, same or ()), wells_for(site, count, layout, wells)
+        )
     except Waiting as waiting:
         notes.print(f"{waiting} {_whom(waiting.standing)}")
         raise typer.Exit(WAITING) from None
     except Finished as finished:
         notes.print(f"{finished} {hint('best', file)} shows what it has found.")
         raise typer.Exit(FINISHED) from None
-    text = sheet(site, trials, format, layout)
+    text = sheet(site, trials, format)
     if output is None:
         typer.echo(text.rstrip("\n"))
     else:
@@ -292,14 +298,19 @@ def _direction(given: str | None) -> Direction | None:
 
 
 def asked(
-    site: Site, is_waiting: bool, count: int | None = None, replicates: int = 1, same: Sequence[str] = ()
+    site: Site,
+    is_waiting: bool,
+    count: int | None = None,
+    replicates: int = 1,
+    same: Same = (),
+    wells: Sequence[str] = (),
 ) -> list[Trial]:
     """Return a plate of new experiments, or all open ones, or the next one; wait for the others if asked to."""
     since, said = time.monotonic(), ""
     while True:
         try:
             if count is not None:
-                return site.ask(count, replicates=replicates, same=same)
+                return site.ask(count, replicates=replicates, same=same, wells=wells)
             site.ask()
             return site.to_run
         except (Waiting, Unreachable) as reason:

@@ -6,26 +6,53 @@ import json
 from collections.abc import Sequence
 
 from cboc.cli.show import Format, Row, many, write
-from cboc.errors import CbocError
+from cboc.errors import CbocError, at
 from cboc.site import worksheet
+from cboc.site.plate import Same
 from cboc.site.site import Site
 from cboc.site.trial import Decision, Trial
 from cboc.site.worksheet import Entered
+from cboc.space.slice import check_names
 
 
-def check_layout(layout: int | None, count: int | None) -> None:
-    """Raise one sentence if there is no such plate, or if it is too small."""
-    if layout is not None and layout not in worksheet.LAYOUTS:
-        raise CbocError(f"a plate has {', '.join(map(str, worksheet.LAYOUTS))} wells; got --layout {layout}.")
-    if layout is not None and count is not None and count > layout:
-        raise CbocError(f"{count} experiments do not fit on a plate of {layout}; ask for fewer, or for a larger plate.")
+def wells_for(site: Site, count: int | None, layout: int | None, wells: str | None) -> list[str]:
+    """The names of the wells of a plate that is asked for: those given, or the first free ones of a layout."""
+    if count is None:
+        if layout is not None or wells is not None:
+            option = "--layout" if wells is None else "--wells"
+            raise CbocError(f"{option} is for a new plate; say how many experiments it has, as in --count 8.")
+        return []
+    if wells is not None:
+        named = [name.strip() for name in wells.split(",")]
+        if layout is not None and (unknown := sorted(set(named) - set(worksheet.well_names(layout)))):
+            raise CbocError(f"a plate of {layout} has no well {', '.join(unknown)}; its last is {_last(layout)}.")
+        return named
+    return [] if layout is None else worksheet.free_wells(site, layout, count)
 
 
-def sheet(site: Site, trials: Sequence[Trial], format: Format, layout: int | None) -> str:
+def _last(layout: int) -> str:
+    return worksheet.well_names(layout)[-1]
+
+
+def same_in_all(site: Site, given: Sequence[str]) -> Same:
+    """The parameters that wells share, as given: NAME, or NAME=VALUE for all of them."""
+    parts = [text.partition("=") for text in given]
+    if not any(equals for _, equals, _ in parts):
+        return list(given)
+    if not all(equals for _, equals, _ in parts):
+        raise CbocError("--same gives either names or values for all of them; write --same NAME=VALUE each time.")
+    check_names(site.space, [name for name, _, _ in parts])
+    values = {}
+    for name, _, value in parts:
+        with at(f"--same {name}={value}"):
+            values[name] = site.space.parameters[name].read(value)
+    return values
+
+
+def sheet(site: Site, trials: Sequence[Trial], format: Format) -> str:
     """The experiments in one of three forms."""
-    wells = None if layout is None else worksheet.well_names(trials, layout)
     if format == Format.CSV:
-        return worksheet.write(trials, site.space, wells)
+        return worksheet.write(trials, site.space)
     if format == Format.JSON:
         plain = [_plain(site, trial) for trial in trials]
         return json.dumps(plain[0] if len(plain) == 1 else plain, indent=2, ensure_ascii=False)
@@ -34,10 +61,10 @@ def sheet(site: Site, trials: Sequence[Trial], format: Format, layout: int | Non
             {"parameter": name, "value": value, "unit": site.space.parameters[name].unit}
             for name, value in trials[0].design(site.space).items()
         ]
-        return f"Trial {trials[0].number}\n{write(rows, Format.TABLE)}"
-    places = wells or [""] * len(trials)
-    each: list[Row] = [_line(site, *one) for one in zip(trials, places, strict=True)]
-    return write(each, Format.TABLE)
+        where = f", well {trials[0].place}" if trials[0].place else ""
+        return f"Trial {trials[0].number}{where}\n{write(rows, Format.TABLE)}"
+    has_wells = any(trial.place for trial in trials)
+    return write([_line(site, trial, has_wells) for trial in trials], Format.TABLE)
 
 
 def in_short(site: Site, trials: Sequence[Trial], count: int | None) -> str:
@@ -73,11 +100,12 @@ def told_lines(entered: Entered, sheet: str) -> str:
 
 def _plain(site: Site, trial: Trial) -> dict[str, object]:
     turn = None if trial.turn is None else trial.turn.number
-    said = {"trial": trial.number, "turn": turn, "design": trial.design(site.space)}
+    said: dict[str, object] = {"trial": trial.number, "turn": turn, "design": trial.design(site.space)}
+    said |= {"well": trial.place} if trial.place else {}
     return said | {"explanation": trial.explain(site.study.sites)}
 
 
-def _line(site: Site, trial: Trial, well: str) -> Row:
+def _line(site: Site, trial: Trial, has_wells: bool) -> Row:
     design = trial.design(site.space)
     shown = {name: p.shown(design[name]) for name, p in site.space.parameters.items()}
-    return {"trial": trial.number, **({"well": well} if well else {}), **shown}
+    return {"trial": trial.number, **({"well": trial.place} if has_wells else {}), **shown}

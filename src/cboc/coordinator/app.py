@@ -112,8 +112,9 @@ def _sites(transactions: Transactions, tokens: Tokens) -> APIRouter:
 
     def membership(study: str, site: str) -> JSONResponse:
         agreed = transactions.study(study)
-        turn = transactions.next_turn(study, site)
-        return JSONResponse({"agreement": agreed.agreement(), "digest": agreed.digest, "site": site, "turn": turn})
+        turn, experiments = transactions.progress(study, site)
+        known = {"agreement": agreed.agreement(), "digest": agreed.digest, "site": site}
+        return JSONResponse(known | {"turn": turn, "experiments": experiments})
 
     @router.post(wire.JOIN.path, **_documented(wire.JOIN))
     def join(body: Body) -> Response:

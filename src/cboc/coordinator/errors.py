@@ -25,7 +25,7 @@ from cboc.exchange.network import Conflict, NotSubmitted, Waiting
 from cboc.exchange.study import Study
 
 PATIENCE = 5  # seconds until a site asks again
-LARGEST = 64 * 1024  # bytes of a message
+LARGEST = 1024 * 1024  # bytes of a message: a plate of 384 wells with ten parameters has 80,000
 REFUSALS = {  # what each status says, in /openapi.json
     400: "This is not text.",
     401: "The secret is not valid here.",

@@ -78,9 +78,9 @@ class Transactions:
         """Return where a study stands."""
         return self._asked(study, lambda ledger: ledger.standing())
 
-    def next_turn(self, study: str, site: str) -> int:
-        """Return the first turn that a site has not taken yet."""
-        return self._asked(study, lambda ledger: ledger.next_turn(site))
+    def progress(self, study: str, site: str) -> tuple[int, int]:
+        """Return the first turn that a site has not taken yet, and how many experiments it has proposed."""
+        return self._asked(study, lambda ledger: ledger.progress(site))
 
     def leave(self, study: str, site: str) -> None:
         """Let a site leave: it proposes no more."""

@@ -148,10 +148,13 @@ class Ledger:
                 "Is a copy of this site's file in use on another computer? Use only one."
             )
 
-    def next_turn(self, site: str) -> int:
-        """The first turn that this site has not taken: a new file starts there if the old one was lost."""
+    def progress(self, site: str) -> tuple[int, int]:
+        """The first turn that this site has not taken, and the experiments that it has proposed.
+
+        A new file starts there if the old one was lost.
+        """
         latest = self.store.latest(site)
-        return 0 if latest is None else latest.proposal.turn + 1
+        return (0, 0) if latest is None else (latest.proposal.turn + 1, latest.after)
 
     def leave(self, site: str) -> None:
         """Stop waiting for this site; its proposals stay."""
@@ -180,11 +183,11 @@ class Ledger:
 
     def news(self, site: str) -> News:
         """The best designs of a site's neighbours, as of the last closed state."""
-        k = self.study.index(site)
+        self.study.index(site)
         self.close_if_due()
         state = self.round - 1
         entries = self.study.pace.entries(self.store, state) if state >= 0 and self.study.shares_best else {}
-        return News(site, max(state, 0), self._others(k, entries, state))
+        return News(site, max(state, 0), self.others(site, entries, state))
 
     def mix(self, site: str, turn: int) -> Mix:
         """The mix for one turn of a site: where the consensus puts it."""
@@ -203,7 +206,7 @@ class Ledger:
             tuple((weights / WEIGHT_ONE).tolist()),
             entry.state,
             mixture.leader,
-            self._others(k, mixture.present, entry.state),
+            self.others(site, mixture.present, entry.state),
         )
 
     def _entry(self, site: str, turn: int) -> Entry:
@@ -257,13 +260,14 @@ class Ledger:
             self.past = replace(self.past, mixture=known)
         return known
 
-    def _others(self, k: int, present: Mapping[str, Entry], state: int) -> tuple[Point, ...]:
-        """The best designs of site k's neighbours, in the order of the study; if too many, a rotating selection.
+    def others(self, site: str, present: Mapping[str, Entry], state: int) -> tuple[Point, ...]:
+        """The best designs of a site's neighbours, in the order of the study; if too many, a rotating selection.
 
         Of very many neighbours every `turns`-th is heard, and of very many designs of these every `parts`-th.
         """
         if not self.study.shares_best:
             return ()
+        k = self.study.index(site)
         heard = np.flatnonzero(self.study.links[k])
         heard = heard[heard != k]
         turns = max(1, -(-len(heard) // MOST_OTHERS))

@@ -27,12 +27,13 @@ class Refused(CbocError):
 
 @dataclass(frozen=True)
 class Membership:
-    """What a site's token stands for: the agreement, its digest, the site's name, and its next turn."""
+    """What a site's token stands for: the agreement, its digest, the site's name, and how far it is."""
 
     agreement: dict[str, Any]
     digest: str
     site: str
     turn: int | None = None  # the one after the latest that the coordinator has from the site
+    experiments: int | None = None  # those that the site has proposed to it so far
 
 
 @dataclass

@@ -126,7 +126,13 @@ INVITATION: Form = {"code": SECRET, "token": SECRET, "digest": SECRET.optional, 
 MIXED: Form = {"X": POINTS, "weights": WEIGHTS, "snapshot": STATE, "leader": NAME.optional, "others": FEW_POINTS}
 NEWS: Form = {"snapshot": STATE, "others": FEW_POINTS}
 STANDING: Form = {"round": STATE, "missing": NAMES, "closes_at": TIME.optional}
-MEMBERSHIP: Form = {"agreement": AGREEMENT, "digest": NAME, "site": NAME, "turn": TURN.optional}
+MEMBERSHIP: Form = {
+    "agreement": AGREEMENT,
+    "digest": NAME,
+    "site": NAME,
+    "turn": TURN.optional,
+    "experiments": TURN.optional,
+}
 
 
 def _object_of(form: Form, words: str) -> Kind:

@@ -14,6 +14,7 @@ from cboc.arrays import is_number
 from cboc.errors import CbocError, did_you_mean
 from cboc.exchange.study import Study
 
+LONGEST = 1e12  # a time, in any unit: sums of such times are still exact enough
 Duration = Any
 """A number; {"median": 3, "spread": 0.2} or a `LogNormal`; an object with `rvs(random_state=...)`, as SciPy's
 distributions; or a function of a Generator."""
@@ -68,6 +69,8 @@ class Durations:
             if name not in by_site:
                 raise CbocError(f"durations are given for some sites only; '{name}' has none.")
         self._given, self._seed = by_site, seed
+        for name in study.sites:
+            self.of(name, 0)  # a mistake is found before anything is run
 
     def of(self, site: str, number: int) -> float:
         """How long a trial takes."""
@@ -83,6 +86,9 @@ class Durations:
             raise CbocError(
                 f"a duration is a number, a distribution or a function of a random generator; {given!r} is not."
             )
-        if not is_number(took) or not 0.0 < took < inf:
-            raise CbocError(f"an experiment takes a time above 0; trial {number} of '{site}' would take {took!r}.")
+        if not is_number(took) or not 0.0 < took <= LONGEST:
+            raise CbocError(
+                f"an experiment takes a time above 0, and at most {LONGEST:g}; trial {number} of '{site}' would take "
+                f"{took!r}."
+            )
         return float(took)

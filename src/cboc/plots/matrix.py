@@ -22,33 +22,33 @@ MAPS = 6
 
 
 def matrices(history: History) -> Array:
-    """W of every state, (states, K, K), put together from the sites' rows; NaN where a site was absent."""
+    """W of every round, (rounds, K, K), put together from the sites' rows; NaN where a site was absent.
+
+    At the free pace, the rows that the sites had in their first, second, ... turn.
+    """
     study = history.study
-    answers = [(trial.site, trial.answer) for trial in history.trials if trial.answer is not None]
+    answers = [(trial.site, trial.turn.number, trial.answer) for trial in history.trials if trial.turn and trial.answer]
     if not answers:
         raise CbocError("no proposal has been answered yet, so there is no W to draw; run the study further.")
-    states = 1 + max(answer.snapshot for _, answer in answers)
-    W = np.full((states, len(study.sites), len(study.sites)), np.nan)
-    for site, answer in answers:
-        W[answer.snapshot, study.index(site)] = answer.weights
+    rows = [(answer.snapshot if study.pace.waits else turn, site, answer) for site, turn, answer in answers]
+    W = np.full((1 + max(t for t, *_ in rows), len(study.sites), len(study.sites)), np.nan)
+    for t, site, answer in rows:
+        W[t, study.index(site)] = answer.weights
     return W
 
 
 def matrix(history: History) -> Figure:
-    """A strip of heat maps for some states; below, the weights on own and others' proposals against states.
-
-    A state is a round or, at the free pace, an arrival, which has the row of one site.
-    """
-    W, state = matrices(history), "round" if history.study.pace.waits else "arrival"
-    chosen = np.unique(np.linspace(0, len(W) - 1, MAPS).round().astype(int))
+    """A strip of heat maps for some rounds or turns; below, the weights on own and others' proposals."""
+    W, word = matrices(history), "round" if history.study.pace.waits else "turn of each site"
+    rounds = np.unique(np.linspace(0, len(W) - 1, MAPS).round().astype(int))
     fig = style.blank(4.6)
     above, below = fig.subfigures(2, 1, squeeze=False, height_ratios=[1.0, 1.1])[:, 0]
-    maps = above.subplots(1, len(chosen), squeeze=False)[0]
-    for ax, t in zip(maps, chosen, strict=True):
-        image = _map(ax, W[t], f"{state} {t + 1}")
+    maps = above.subplots(1, len(rounds), squeeze=False)[0]
+    for ax, t in zip(maps, rounds, strict=True):
+        image = _map(ax, W[t], f"{word.split()[0]} {t + 1}")
     _name_sites(maps[0], history.study.sites)
     _scale(above.colorbar(image, ax=maps, shrink=0.8, pad=0.01, ticks=[0, 0.5, 1]))
-    _weights(below.subplots(), W, state)
+    _weights(below.subplots(), W, word)
     return fig
 
 
@@ -76,7 +76,7 @@ def _name_sites(ax: Axes, sites: tuple[str, ...]) -> None:
         ax.set_yticks(range(len(sites)), sites)
 
 
-def _weights(ax: Axes, W: Array, state: str) -> None:
+def _weights(ax: Axes, W: Array, word: str) -> None:
     style.quiet(ax)
     before = np.full(1, np.nan)  # the initial designs
     own = np.append(before, np.nanmean(np.diagonal(W, axis1=1, axis2=2), axis=1))
@@ -86,4 +86,4 @@ def _weights(ax: Axes, W: Array, state: str) -> None:
     ax.set_ylim(0.0, 1.02)
     style.whole_rounds(ax, len(W))
     style.label_ends(ax, [Curve(name, colour, w, w, w) for name, colour, w in lines])
-    style.axis_labels(ax, state, "weight, mean over sites")
+    style.axis_labels(ax, word, "weight, mean over sites")

@@ -8,7 +8,7 @@ import numpy as np
 
 from cboc.exchange.messages import Point
 from cboc.plots import style, terrain
-from cboc.plots.paths import ran, turn_of
+from cboc.plots.paths import experiment_of, ran
 from cboc.plots.style import ALONE, INK, TOGETHER
 from cboc.runs.history import History
 from cboc.site.trial import Decision, Trial
@@ -26,7 +26,7 @@ HOLLOW: dict[str, Any] = FULL | {"facecolors": "white", "edgecolors": ALONE, "li
 
 
 def moves(history: History, site: str | None = None) -> Figure:
-    """An arrow per trial in a space of two parameters, else its length per turn, for one site or for all."""
+    """An arrow per experiment in a space of two parameters, else its length, for one site or for all."""
     sites = history.study.sites if site is None else (site,)
     is_plane = terrain.is_plane(history.study.space)
     fig, axes = style.panels(
@@ -39,7 +39,7 @@ def moves(history: History, site: str | None = None) -> Figure:
         ax.label_outer()
     if not is_plane:
         axes[0].set_ylim(bottom=0.0)
-        fig.supxlabel("turn", fontsize=style.NORMAL, color=INK)
+        fig.supxlabel("experiment", fontsize=style.NORMAL, color=INK)
         fig.supylabel("distance, proposed to mixed", fontsize=style.NORMAL, color=INK)
     _legend(fig)
     return fig
@@ -67,13 +67,13 @@ def _arrows(ax: Axes, history: History, trials: list[Trial]) -> None:
 
 
 def _lengths(ax: Axes, history: History, trials: list[Trial]) -> None:
-    turns = np.array([turn_of(trial) for trial in trials])
+    places = np.array([experiment_of(history, trial) for trial in trials])
     length = np.array([np.linalg.norm(np.subtract(_mix(trial), trial.proposed)) for trial in trials])
     is_followed = np.array([_is_followed(trial) for trial in trials], dtype=bool)
     for look, chosen in ((FOLLOWED, is_followed), (DECLINED, ~is_followed)):
-        ax.vlines(turns[chosen], 0, length[chosen], linewidth=0.9, **look)
-    ax.scatter(turns[is_followed], length[is_followed], color=TOGETHER, **FULL)
-    ax.scatter(turns[~is_followed], length[~is_followed], **HOLLOW)
+        ax.vlines(places[chosen], 0, length[chosen], linewidth=0.9, **look)
+    ax.scatter(places[is_followed], length[is_followed], color=TOGETHER, **FULL)
+    ax.scatter(places[~is_followed], length[~is_followed], **HOLLOW)
     style.whole_rounds(ax, int(history.study.all_budgets.max()))
 
 

@@ -25,7 +25,7 @@ SIZES = {ALONE: 34, TOGETHER: 18}  # different, to show both of two equal design
 
 
 def paths(together: History, alone: History | None = None, problems: Mapping[str, Problem] | None = None) -> Figure:
-    """A map per site for spaces of two parameters; for other spaces, each parameter against turns."""
+    """A map per site for spaces of two parameters; for other spaces, each parameter against experiments."""
     groups = [(history, colour) for history, colour in ((alone, ALONE), (together, TOGETHER)) if history is not None]
     if terrain.is_plane(together.study.space):
         return _maps(groups, problems or {})
@@ -38,9 +38,10 @@ def ran(history: History, site: str | None = None) -> list[Trial]:
     return [t for t in trials if t.turn is not None and t.status in TOLD]
 
 
-def turn_of(trial: Trial) -> int:
-    """The turn of a trial, counted from 1; 0: before the first."""
-    return 0 if trial.turn is None else trial.turn.number + 1
+def experiment_of(history: History, trial: Trial) -> int:
+    """The number of a site's experiment after its initial ones, counted from 1; 0: an initial one."""
+    initial = sum(other.turn is None for other in history.of(trial.site))
+    return 0 if trial.turn is None else trial.number - initial + 1
 
 
 def _maps(groups: Sequence[tuple[History, str]], problems: Mapping[str, Problem]) -> Figure:
@@ -61,7 +62,7 @@ def _maps(groups: Sequence[tuple[History, str]], problems: Mapping[str, Problem]
 
 
 def _path(ax: Axes, history: History, site: str, colour: str, dots: Array, taken: list[Array]) -> None:
-    """The designs, and the numbers of some turns where there is room for them."""
+    """The designs, and the numbers of some experiments where there is room for them."""
     trials = ran(history, site)
     points = terrain.natural_points(history.study.space, [tuple(trial.x) for trial in trials])
     _dots(ax, points, trials, colour, s=SIZES[colour], zorder=4, clip_on=False)
@@ -72,7 +73,7 @@ def _path(ax: Axes, history: History, site: str, colour: str, dots: Array, taken
         if room and is_free and (np.abs(label - dots).max(axis=1) > LABEL[1]).all():
             taken.append(label)
             room -= 1
-            _index(ax, points[k], turn_of(trials[k]), colour, trials[k].x)
+            _index(ax, points[k], experiment_of(history, trials[k]), colour, trials[k].x)
 
 
 def _dots(ax: Axes, points: Array, trials: Sequence[Trial], colour: str, **look: Any) -> None:
@@ -126,13 +127,15 @@ def _strips(groups: Sequence[tuple[History, str]]) -> Figure:
         for ax, name in zip(row, names, strict=True):
             for history, colour in groups:
                 trials = ran(history, site)
-                points = np.array([(turn_of(t), _level(history, t, name)) for t in trials]).reshape(-1, 2)
+                points = np.array([(experiment_of(history, t), _level(history, t, name)) for t in trials]).reshape(
+                    -1, 2
+                )
                 _dots(ax, points, trials, colour, s=0.6 * SIZES[colour])
             _scale(ax, groups[-1][0], name)
         row[0].set_ylabel(site, fontsize=style.NORMAL, color=INK)
     for ax, name in zip(axes[0], names, strict=True):
         style.title(ax, terrain.label(study.space, name))
-    fig.supxlabel("turn", fontsize=style.NORMAL, color=INK)
+    fig.supxlabel("experiment", fontsize=style.NORMAL, color=INK)
     _legend(fig, groups, has_contours=False)
     return fig
 

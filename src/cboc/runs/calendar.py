@@ -35,10 +35,11 @@ class Calendar:
         plate: Plate = ONE,
     ) -> None:
         """Let sites ask, `run` a trial when it ends, ask again when a plate has ended; until all budgets are spent."""
-        ends = [self._end(k, trial, durations) for k, site in enumerate(sites) for trial in site.to_run]
+        waiting = [k for k, site in enumerate(sites) if not site.to_run or site.log.is_torn]
+        busy = [k for k in range(len(sites)) if k not in waiting]
+        ends = [self._end(k, trial, durations) for k in busy for trial in sites[k].to_run]
         heapq.heapify(ends)
         self.now = max((time for site in sites for trial in site.trials for time in _times(trial)), default=0.0)
-        waiting = [k for k, site in enumerate(sites) if not site.to_run]
         while ends or waiting:
             waiting = self._ask(sites, waiting, ends, durations, plate)
             if not ends:

@@ -77,6 +77,8 @@ def simulate(
     for name in study.sites:
         site(name, None)  # refuse bad settings before a journal is begun
     asked = Plate.asked(study.space, wells, 1, same)
+    if len(tuple(same)) and wells == 1:
+        raise CbocError("same is for plates of several experiments; give plate=8, or leave it out.")
     header = _header(study, directions, policy, earlier) | _pace_of(durations, asked, has_calendar)
     book = None if journal is None else Journal(journal, header)
     try:

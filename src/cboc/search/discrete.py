@@ -11,6 +11,7 @@ from cboc.arrays import Array, Mask
 from cboc.space.polytope import nearest_point, orthonormal
 from cboc.space.space import Space
 
+ENUMERATED = 4096  # up to this many designs, if all parameters are discrete, each is looked at
 Move = tuple[slice, Array]  # coordinates of one discrete parameter, and their new values
 
 
@@ -31,6 +32,14 @@ def is_fixed(space: Space) -> Mask:  # (D,)
 def count(space: Space) -> int:
     """How many combinations of discrete values there are."""
     return prod(len(values) for _, values in discrete(space))
+
+
+def most_designs(space: Space) -> int | None:
+    """How many designs a space has; an upper bound if they are very many, None if a parameter is continuous."""
+    most = space.most_designs
+    if most is None or space.is_box or most > ENUMERATED:
+        return most
+    return len(variations(np.zeros(space.dimension), space))
 
 
 def variations(x: Array, space: Space) -> Array:  # (m, D)

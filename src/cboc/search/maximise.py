@@ -20,7 +20,7 @@ import numpy as np
 from cboc.arrays import Array
 from cboc.errors import CbocError
 from cboc.search.ascent import ascend_all
-from cboc.search.discrete import count, is_fixed, neighbours, variations
+from cboc.search.discrete import ENUMERATED, count, is_fixed, neighbours, variations
 from cboc.search.grouping import by_group
 from cboc.search.joint import Joint, join, likeness
 from cboc.search.landscape import Landscape
@@ -31,7 +31,6 @@ NEAREST, FARTHEST = 1e-3, 0.2  # the cloud's radii, log-uniform between
 TOLERANCE = 1e-3  # of a climb, relative to the utility's scale
 RACE = 15.0  # a climb is given up when this many times its promise would not reach the best one
 COMBINATIONS = 64  # up to this many discrete combinations, each is climbed from
-ENUMERATED = 4096  # up to this many designs, if all parameters are discrete, each is looked at
 SWEEPS = 10  # most sweeps of alternating discrete moves
 
 

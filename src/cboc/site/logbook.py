@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from dataclasses import replace
-from math import fsum, inf
+from math import fsum, isfinite
 from typing import Any
 
 import numpy as np
@@ -20,10 +20,12 @@ from cboc.arrays import Array, is_number
 from cboc.data.dataset import Dataset
 from cboc.data.objective import Outcome, as_measurements
 from cboc.errors import CbocError, at, check_kind
+from cboc.site.plate import Plate
 from cboc.site.trial import OPEN, TOLD, UNANSWERED, Status, Trial
 from cboc.space.space import Space
 
 OTHER = "another design was run"  # a trial's note
+MOST_COST = 1e15  # of an experiment: sums of such numbers are still exact enough
 
 
 class Logbook:
@@ -109,9 +111,9 @@ class Logbook:
         turn = self.trials[number].turn if number < len(self.trials) else None
         if turn is not None:
             return turn.number
-        last = self.trials[-1].turn if self.trials else None
-        is_unfinished = last is not None and last.well + 1 < last.wells
-        return last.number if last is not None and is_unfinished else self.next_turn
+        last = self.trials[-1] if self.trials else None
+        turn = None if last is None or last.status is Status.ABANDONED else last.turn
+        return turn.number if turn is not None and turn.well + 1 < turn.wells else self.next_turn
 
     def wells(self, turn: int) -> list[Trial]:
         """All trials of a turn: the wells of one plate."""
@@ -129,7 +131,27 @@ class Logbook:
     @property
     def next_turn(self) -> int:
         """The number of the next turn."""
-        return max((trial.turn.number + 1 for trial in self.trials if trial.turn is not None), default=self._first_turn)
+        taken = (trial.turn.number + 1 for trial in self.trials if trial.turn is not None)
+        return max(self._first_turn, *taken, 0)
+
+    @property
+    def begun_plate(self) -> tuple[Plate, int] | None:
+        """An initial plate of which not all wells have a design, and how many have; None if there is none."""
+        last = self.trials[-1] if self.trials else None
+        if last is None or last.turn is not None:
+            return None
+        first = next((trial for trial in reversed(self.trials) if trial.plate is not None), None)
+        if first is None or first.plate is None:
+            return None
+        done = len(self.trials) - first.number
+        return (first.plate, done) if done < first.plate.wells else None
+
+    @property
+    def is_torn(self) -> bool:
+        """Whether only some wells of a plate have a design to run: something came between, and it is to be finished."""
+        turns = {trial.turn.number for trial in self.unanswered if trial.turn is not None}
+        decided = (well.status not in UNANSWERED for turn in turns for well in self.wells(turn))
+        return self.begun_plate is not None or any(decided)
 
     # -------------------------------------------------------------------------------------------- what is put into it
 
@@ -162,10 +184,18 @@ class Logbook:
         if self._clock is None:
             return trial
         if trial.status is Status.PENDING and trial.began is None:
-            return replace(trial, began=self._clock())
+            return replace(trial, began=self._now())
         if trial.status in TOLD and trial.ended is None:
-            return replace(trial, ended=self._clock())
+            return replace(trial, ended=self._now())
         return trial
+
+    def _now(self) -> float:
+        now: Any = None if self._clock is None else self._clock()  # a user's clock may say anything
+        if not is_number(now) or not isfinite(now):
+            raise CbocError(
+                f"a clock gives the time as a number, such as time.time(); that of '{self.site}' gave {now!r}."
+            )
+        return float(now)
 
     def tell(
         self,
@@ -232,16 +262,28 @@ class Logbook:
 
     def abandon(self, trial: Trial) -> Trial:
         """See `Site.abandon`."""
+        wells = self.wells(self.turn_of(self._same(trial).number))
+        if wells and all(well.status is Status.PROPOSED for well in wells):  # nobody has it: the whole turn is given up
+            return [self.keep(replace(well, status=Status.ABANDONED)) for well in wells][trial.number - wells[0].number]
         known = self._known(trial)
         if known.status is Status.COMPLETE:
             raise CbocError(f"trial {trial.number} of '{self.site}' already has a result; it cannot be abandoned.")
         return self.keep(replace(known, status=Status.ABANDONED))
 
-    def _known(self, trial: Trial) -> Trial:
+    def _same(self, trial: Trial) -> Trial:
+        """The trial as it is in this logbook; raises one sentence if it is one of another site or study."""
         check_kind("a trial", trial, Trial, "what ask() gave")
         if trial.site != self.site or not 0 <= trial.number < len(self.trials):
             raise CbocError(f"site '{self.site}' never asked for trial {trial.number} of '{trial.site}'.")
         known = self.trials[trial.number]
+        if trial.proposed != known.proposed:
+            raise CbocError(
+                f"trial {trial.number} of '{self.site}' has another design here; the one given is of another study."
+            )
+        return known
+
+    def _known(self, trial: Trial) -> Trial:
+        known = self._same(trial)
         if known.status in UNANSWERED:
             raise CbocError(f"trial {trial.number} of '{self.site}' has no design to run yet; ask() first.")
         return known
@@ -290,6 +332,8 @@ def _checked_cost(cost: float | None, known: Trial) -> float | None:
     """What an experiment cost, or what was told of it before; raises one sentence if it is not a number from 0."""
     if cost is None:
         return known.cost
-    if not is_number(cost) or not 0.0 <= cost < inf:
-        raise CbocError(f"a cost is a number from 0; trial {known.number} of '{known.site}' was given {cost!r}.")
+    if not is_number(cost) or not 0.0 <= cost <= MOST_COST:
+        raise CbocError(
+            f"a cost is a number from 0 to {MOST_COST:g}; trial {known.number} of '{known.site}' was given {cost!r}."
+        )
     return float(cost)

@@ -27,8 +27,12 @@ from cboc.strategy.verdict import Note, Stance, Verdict, as_note, as_verdict
 
 ONE = Plate()
 LARGEST = 700.0  # its exponential is still finite
-MANY = 256  # designs among which another one is looked for, if the best is on the plate already
+MANY = 256  # designs near the best, and as many anywhere, among which another one is looked for
+FAR = 0.2  # how far from the best they reach, per coordinate
+CLOSE = 0.01  # the least distance, per coordinate, of two wells of a plate
 APART = 0.02  # the least distance, per coordinate, of a borrowed design from what the site has run
+TAKEN = "another well of the plate runs it"
+LEVELS = 3  # values of each parameter that wells share, before the site trusts what it knows about them
 
 
 @dataclass(frozen=True)
@@ -107,31 +111,50 @@ class Mind:
         """
         number = len(self.log.trials)
         if well % plate.copies:
-            return replace(self.log.trials[-1], number=number, began=None)
+            last = self.log.trials[-1]
+            design, decision = last.proposed, last.decision
+        else:
+            design, decision = self._initial_design(count, plate, well)
+        whole = plate if well == 0 and plate.wells > 1 else None
+        return Trial(self.name, number, Status.PENDING, design, decision=decision, place=plate.place(well), plate=whole)
+
+    def _initial_design(self, count: int, plate: Plate, well: int) -> tuple[Point, Decision]:
+        """A space-filling design that is new, or at least new to its plate, if there is one; or a borrowed one."""
+        number = len(self.log.trials)
         first = self.log.trials[number - well] if well else None
-        taken = {trial.proposed for trial in self.log.trials}
         sample = np.roll(self.space.sample(max(count, number + 1), self.rng(0)), -number, axis=0)
-        if (borrowed := self._borrowed()) is not None:
-            sample[:, : len(borrowed)] = borrowed
-        designs = (_point(self._on(plate, first, quantise(x))) for x in [*sample, sample[0]])
-        design = next(design for place, design in enumerate(designs) if design not in taken or place == len(sample))
-        decision = Decision.INITIAL if borrowed is None else Decision.BORROWED
-        return Trial(self.name, number, Status.PENDING, design, decision=decision)
+        if (borrowed := self._borrowed(plate, first, sample[0])) is not None:
+            return _point(borrowed), Decision.BORROWED
+        known = [trial.proposed for trial in self.log.trials]
+        on_plate, before = set(known[number - well :]), set(known)
+        designs = [_point(self._on(plate, first, quantise(x))) for x in sample]
+        if not any(design not in before for design in designs):
+            more = self.space.sample(MANY, self.rng(number))
+            designs += [_point(self._on(plate, first, quantise(x))) for x in more]
+        new = (design for taken in (before, on_plate, ()) for design in designs if design not in taken)
+        return next(new), Decision.INITIAL
 
     @property
     def is_newcomer(self) -> bool:
         """Whether the site has run nothing yet but what it has borrowed."""
         return all(trial.decision is Decision.BORROWED for trial in self.log.trials)
 
-    def _borrowed(self) -> Array | None:  # (S,)
-        """The best design of another site that lies nearest to all of theirs, of those that are new to this site."""
+    def _borrowed(self, plate: Plate, first: Trial | None, own: Array) -> Array | None:  # (D,)
+        """The best design of another site that lies nearest to all of theirs, of those that are new to this site.
+
+        It has to fit on the plate as it is. Parameters that only this site has are those of the design `own`.
+        """
         theirs = np.array(self.heard).reshape(-1, self.study.space.dimension)
         borrowed = {trial.proposed for trial in self.log.trials}
         if not len(theirs) or not self.is_newcomer or len(borrowed) >= len(self.study.space.names):
             return None
-        run = np.array([*self.log.dataset.X, *(trial.x for trial in self.log.trials)]).reshape(-1, self.space.dimension)
-        new = theirs[(_distances(theirs, run[:, : theirs.shape[1]]) >= APART).all(axis=1)]
-        return None if not len(new) else new[_distances(new, theirs).sum(axis=1).argmin()]
+        S = theirs.shape[1]
+        designs = np.array([self._on(plate, first, quantise(np.append(x, own[S:]))) for x in theirs])
+        ran = np.array([*self.log.dataset.X, *(trial.x for trial in self.log.trials)]).reshape(-1, self.space.dimension)
+        is_new = (_distances(designs[:, :S], ran[:, :S]) >= APART).all(axis=1)
+        is_theirs = _distances(designs[:, :S], theirs).diagonal() < CLOSE
+        far = np.where(is_new & is_theirs, _distances(theirs, theirs).sum(axis=1), np.inf)
+        return designs[far.argmin()] if np.isfinite(far).any() else None
 
     def next_trial(self, plate: Plate = ONE) -> Trial:
         """The trial of x_k(t) = argmax U_k, with the opinion's note on it; or a replicate of the one before."""
@@ -139,44 +162,78 @@ class Mind:
         first, last = self.log.first_of(turn), self.log.trials[-1] if self.log.trials else None
         well = 0 if first is None else number - first.number
         if well % plate.copies and last is not None and last.turn is not None:
-            return replace(last, number=number, turn=replace(last.turn, well=well))
+            return replace(last, number=number, turn=replace(last.turn, well=well, places=()), place=plate.place(well))
         opinion = self.opinion(number)
         with one_thread():
             found = as_design(self._proposal(opinion, plate, first, number), self.space, self.name)
             note = as_note(opinion.note(found))
         x = quantise(found)
         x = x if self.space.is_box and self.space.is_continuous else quantise(self._on(plate, first, x))
-        if first is not None and _point(x) in (taken := {trial.proposed for trial in self.log.wells(turn)}):
-            x = self._another(taken, opinion, number, lambda x: self._on(plate, first, x))
+        if first is not None and self._is_close(x, taken := self._designs(self.log.wells(turn))):
+            x = self._another(x, taken, opinion, number, lambda x: self._on(plate, first, x))
             note = as_note(opinion.note(x))
         shared = (self._bests(), self.heard) if first is None else ((), ())
         status = Status.PROPOSED
         if first is None and not exp(min(note.log_worth + note.pull, LARGEST)) >= self.policy.stop_below:
             status = Status.STOPPED
-        place = Turn(turn, note, shared[0], None, well, plate.wells, shared[1], plate.copies, plate.same)
-        return Trial(self.name, number, status, _point(x), place)
+        places = plate.places if first is None else ()
+        part = Turn(turn, note, shared[0], None, well, plate.wells, shared[1], plate.copies, plate.same, places)
+        return Trial(self.name, number, status, _point(x), part, place=plate.place(well))
 
     def _proposal(self, opinion: Opinion, plate: Plate, first: Trial | None, number: int) -> Array:
         """What the opinion proposes for a well; the first one decides for all in what they have to agree."""
-        if first is None or not plate.same:
+        if not plate.same:
             return opinion.propose()
+        shared = first.proposed if first is not None else plate.held or self._unknown(plate, opinion)
+        if shared is None:
+            return opinion.propose()
+        within = Slice(self.space, shared, plate.same)
         if opinion.utility is None:
-            return self._on(plate, first, opinion.propose())
-        return maximise_within(opinion.utility, Slice(self.space, first.proposed, plate.same), self.rng(number))
+            return within.project(opinion.propose())
+        return maximise_within(opinion.utility, within, self.rng(number))
+
+    def _unknown(self, plate: Plate, opinion: Opinion) -> Point | None:
+        """A space-filling design with new values of what wells share, while too few of these are known; else None.
+
+        All wells of a plate have the same values, so after one plate a surrogate knows nothing about them. A site that
+        stands together with others goes by theirs.
+        """
+        shared = Slice(self.space, np.zeros(self.space.dimension), plate.same).held
+        sample, known = self.space.sample(MANY, self.rng(0)), np.empty((0, len(shared)))
+        for x in np.vstack([self.log.dataset.X, self.log.under_way(len(self.log.trials))])[:, shared]:
+            known = known if self._is_close(x, known) else np.vstack([known, x])
+        if len(known) >= LEVELS * len(plate.same) or as_note(opinion.note(sample[0])).stance is Stance.TOGETHER:
+            return None
+        is_new = (_distances(sample[:, shared], known) >= 0.5 / LEVELS).all(axis=1)
+        return _point(self.space.project(sample[is_new.argmax()])) if is_new.any() else None
+
+    @staticmethod
+    def _is_close(x: Array, others: Array) -> bool:
+        """Whether a design is nearly one of the others (n, D)."""
+        return bool(len(others)) and bool((_distances(x[None], others) < CLOSE).any())
+
+    def _designs(self, trials: list[Trial]) -> Array:  # (n, D)
+        return np.array([trial.proposed for trial in trials]).reshape(-1, self.space.dimension)
 
     def _on(self, plate: Plate, first: Trial | None, x: Array) -> Array:
         """The design nearest to x that the site can run on a plate with this first trial; None: x is the first."""
-        if first is None or not plate.same:
-            return self.space.project(x)
-        return Slice(self.space, first.proposed, plate.same).project(x)
+        held = plate.held if first is None else first.proposed
+        return Slice(self.space, held, plate.same).project(x) if held and plate.same else self.space.project(x)
 
-    def _another(self, taken: set[Point], opinion: Opinion, number: int, project: Callable[[Array], Array]) -> Array:
-        """The best of many designs that are not on the plate yet; one of those that are if there is no other."""
-        sample = self.space.sample(MANY, self.rng(number))
-        free = [x for x in map(quantise, map(project, sample)) if _point(x) not in taken]
-        if not free or opinion.utility is None:
-            return free[0] if free else quantise(project(sample[0]))
-        return free[int(np.argmax(opinion.utility(np.array(free))))]
+    def _another(
+        self, x: Array, taken: Array, opinion: Opinion, number: int, project: Callable[[Array], Array]
+    ) -> Array:
+        """The best of many designs, near x and anywhere, that are not on the plate yet; if there is none, the farthest.
+
+        A design counts as being on the plate if another one is close to it.
+        """
+        rng = self.rng(number)
+        radii = np.exp(rng.uniform(np.log(CLOSE), np.log(FAR), (MANY, 1)))
+        around = np.clip(x + radii * rng.standard_normal((MANY, self.space.dimension)), 0.0, 1.0)
+        many = np.array([quantise(project(z)) for z in (*self.space.sample(MANY, rng), *around)])
+        nearest = _distances(many, taken).min(axis=1)
+        free = many[nearest >= min(CLOSE, nearest.max())]
+        return free[0] if opinion.utility is None else free[int(np.argmax(opinion.utility(free)))]
 
     def _bests(self) -> tuple[Point, ...]:
         """The best design so far if the study shares it, without parameters that only this site has."""
@@ -189,7 +246,8 @@ class Mind:
         turn = cast(Turn, trial.turn)
         before = self.log.trials[trial.number - 1] if turn.well % turn.copies else None
         if before is not None and before.turn is not None:  # a replicate
-            return replace(before, number=trial.number, turn=replace(before.turn, well=turn.well))
+            part = replace(before.turn, well=turn.well, places=())
+            return replace(trial, status=Status.PENDING, decision=before.decision, turn=part)
         x = self._completed(mix.X[turn.well], trial)
         heard = Heard(x, np.array(trial.proposed), turn.note, np.array(mix.others).reshape(-1, len(mix.X[0])))
         with one_thread():
@@ -197,10 +255,32 @@ class Mind:
         if verdict.instead is not None:
             instead = as_design(verdict.instead, self.space, self.name)
             verdict = replace(verdict, instead=_point(self._on(turn.plate, self.log.first_of(turn.number), instead)))
+        verdict = self._apart(verdict, x, trial)
         others = mix.others if turn.well == 0 else ()
         answer = Answer(_point(x), mix.weights, mix.snapshot, verdict, mix.leader, others)
         decision = _decision(verdict, turn.note)
         return replace(trial, status=Status.PENDING, decision=decision, turn=replace(turn, answer=answer))
+
+    def _apart(self, verdict: Verdict, mix: Array, trial: Trial) -> Verdict:
+        """The verdict, unless an earlier well of the plate runs that design: then the own proposal, or another one."""
+        turn = cast(Turn, trial.turn)
+        wells = self.log.wells(turn.number)[: turn.well]
+        ran = np.array([well.x for well in wells]).reshape(-1, self.space.dimension)
+        own = np.array(trial.proposed)
+        chosen = mix if verdict.follows else own
+        if verdict.instead is not None or not self._is_same(chosen, ran):
+            return verdict
+        if not self._is_same(own, ran):
+            return replace(verdict, follows=False, reason=TAKEN)
+        first = self.log.first_of(turn.number)
+        other = self._another(
+            own, ran, self.opinion(trial.number), trial.number, lambda x: self._on(turn.plate, first, x)
+        )
+        return verdict if self._is_same(other, ran) else replace(verdict, reason=TAKEN, instead=_point(other))
+
+    @staticmethod
+    def _is_same(x: Array, others: Array) -> bool:
+        return bool((others == x).all(axis=1).any())
 
     def _completed(self, mixed: Point, trial: Trial) -> Array:
         """The mixed design, with the site's own parameters as proposed, projected onto what it can run."""

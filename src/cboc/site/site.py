@@ -25,7 +25,7 @@ from cboc.exchange.network import Network, NotSubmitted, Unreachable, as_network
 from cboc.exchange.study import Study, check_names
 from cboc.site.logbook import Logbook
 from cboc.site.mind import LARGEST, Mind
-from cboc.site.plate import Plate
+from cboc.site.plate import Plate, Same
 from cboc.site.policy import Policy
 from cboc.site.trial import UNANSWERED, Decision, Status, Trial, Turn
 from cboc.space.space import Space
@@ -42,8 +42,9 @@ class Site:
     results from before the study. `own` are parameters that only this site has; they are never mixed and never leave.
     `trials` continues where an earlier process stopped; `save` is called with every trial that changes, before it
     counts. `claim` keeps other processes of this site from asking at the same time, and gives the trials if others
-    have changed them. `first_turn` is its first turn: above 0 if the site has lost trials that the others know. With
-    a `clock`, every trial keeps when it began and when it ended.
+    have changed them. `first_turn` is its first turn: above 0 if the site has lost trials that the others know, and
+    `spent` says how many experiments of its budget these were. With a `clock`, every trial keeps when it began and when
+    it ended.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Site:
         trials: Iterable[Trial] = (),
         save: Callable[[Trial], Trial | None] | None = None,
         first_turn: int = 0,
+        spent: int = 0,
         claim: Callable[[], AbstractContextManager[Iterable[Trial] | None]] | None = None,
         clock: Callable[[], float] | None = None,
     ) -> None:
@@ -72,7 +74,7 @@ class Site:
         check_names(self.space)
         self.data = Dataset.empty(self.space.dimension, direction=self.direction) if data is None else data
         _check_data(self)
-        first_turn = whole("first_turn", first_turn, least=0)
+        first_turn, self.spent = whole("first_turn", first_turn, least=0), whole("spent", spent, least=0)
         self.initial = max(0, self.policy.begins_with(len(self.space.names)) - len(self.data))
         self.log = Logbook(name, self.space, study.objectives, self.data, trials, save, first_turn, claim, clock)
         self.mind = Mind(study, name, self.space, self.policy, self.log)
@@ -101,8 +103,9 @@ class Site:
 
     @property
     def turns(self) -> int:
-        """The number of turns taken so far."""
-        return self.log.turns
+        """The experiments that count against the budget: all but the initial ones that a site begins with."""
+        initial = sum(trial.turn is None for trial in self.trials)
+        return self.spent + self.log.turns + max(0, initial - self.initial)
 
     @property
     def cost(self) -> float:
@@ -153,25 +156,32 @@ class Site:
     def ask(self) -> Trial: ...
 
     @overload
-    def ask(self, count: int, *, replicates: int = 1, same: Sequence[str] = ()) -> list[Trial]: ...
+    def ask(self, count: int, *, replicates: int = 1, same: Same = (), wells: Sequence[str] = ()) -> list[Trial]: ...
 
-    def ask(self, count: int | None = None, *, replicates: int = 1, same: Sequence[str] = ()) -> Trial | list[Trial]:
+    def ask(
+        self, count: int | None = None, *, replicates: int = 1, same: Same = (), wells: Sequence[str] = ()
+    ) -> Trial | list[Trial]:
         """The next experiment; the same one until it is told, failed or abandoned. With a count: a plate.
 
         A plate is that many new experiments, whatever else is open; fewer if the budget has fewer left. With
         `replicates` each of its designs is there that many times. The parameters `same` have one value in all its
-        wells, such as the temperature of a block; the mix does not move them. Raises `Waiting` while other sites have
-        not proposed yet, `Finished` when there is nothing left to do.
+        wells, such as the temperature of a block, or the value given, as in {"temperature": 37}; the mix does not move
+        them. `wells` names the wells, for sheets and pages. Raises `Waiting` while other sites have not proposed yet,
+        `Finished` when there is nothing left to do.
         """
-        plate = self._asked_for(1 if count is None else count, replicates, same)
+        if count is None and (replicates != 1 or same or wells):
+            raise CbocError("replicates, same and wells are for a plate; say how many experiments it has: ask(8, ...).")
+        plate = self._asked_for(1 if count is None else count, replicates, same, wells)
         with self.log.claimed():
             if count is not None:
                 return self._plate(plate)
-            return self.to_run[0] if self.to_run else self._plate(plate)[0]
+            if not self.to_run or self.log.is_torn:
+                self._plate(plate)
+            return self.to_run[0]
 
-    def _asked_for(self, count: int, replicates: int, same: Sequence[str]) -> Plate:
+    def _asked_for(self, count: int, replicates: int, same: Same, wells: Sequence[str] = ()) -> Plate:
         with at(f"site '{self.name}'"):
-            return Plate.asked(self.space, count, replicates, same)
+            return Plate.asked(self.space, count, replicates, same, wells)
 
     def _plate(self, plate: Plate) -> list[Trial]:
         try:
@@ -183,14 +193,14 @@ class Site:
             alone = {"status": Status.PENDING, "decision": Decision.UNREACHABLE}
             return [self.log.keep(replace(trial, **alone)) for trial in self.log.unanswered]  # type: ignore[arg-type]
 
-    def propose(self, count: int = 1, *, same: Sequence[str] = ()) -> Trial:
+    def propose(self, count: int = 1, *, same: Same = ()) -> Trial:
         """Find the next proposals, hand them in, and return the first; the oldest open trial if there is one.
 
         `ask` does this; call it before `ask` if sites share a process.
         """
         plate = self._asked_for(count, 1, same)
         with self.log.claimed():
-            if self.open_trials and not self.log.unanswered:
+            if self.open_trials and not self.log.unanswered and not self.log.is_torn:
                 return self.open_trials[0]
             return self._proposed(plate)[0]
 
@@ -198,23 +208,36 @@ class Site:
         """The trials of a turn, handed in; or initial trials, which nobody hears of."""
         begun = self.log.unanswered
         if not begun:
+            if (torn := self.log.begun_plate) is not None:
+                return self._initial(*torn)
             rest = self.study.budget(self.name) - self.turns
             if rest <= 0 or self._is_over:
                 self._say_goodbye()
-                spent = "" if self.policy.most_cost is None else f", {self.cost:g} of {self.policy.most_cost:g} spent"
-                done = f"{self.turns} of {self.study.budget(self.name)} turns{spent}"
-                raise Finished(f"site '{self.name}' has finished: {done}.")
+                raise Finished(f"site '{self.name}' has finished: {self._spent}.")
             if len(self.trials) < self.initial:
-                if self.mind.is_newcomer:
-                    self._listen()
-                return [
-                    self.log.keep(self.mind.initial_trial(self.initial, plate, well)) for well in range(plate.wells)
-                ]
+                return self._initial(plate.cut(self.initial - len(self.trials) + rest), 0)
             self._listen()
-            begun = [self._think(replace(plate, wells=min(plate.wells, rest)))]
-        while (last := cast(Turn, begun[-1].turn)).well + 1 < last.wells:
-            begun.append(self._think(last.plate))
+            begun = [self._think(plate.cut(rest))]
+        turn = cast(Turn, begun[-1].turn)
+        whole = cast(Turn, self.log.wells(turn.number)[0].turn).plate
+        begun += [self._think(whole) for _ in range(turn.well + 1, turn.wells)]
         return self._submit(begun)
+
+    def _initial(self, plate: Plate, done: int) -> list[Trial]:
+        """The open trials of an initial plate, of which so many wells are there already."""
+        if self.mind.is_newcomer:
+            self._listen()
+        for well in range(done, plate.wells):
+            self.log.keep(self.mind.initial_trial(self.initial, plate, well))
+        return [trial for trial in self.trials[-plate.wells :] if trial.status is Status.PENDING]
+
+    @property
+    def _spent(self) -> str:
+        """What of its budget the site has spent, in words."""
+        most, waiting = self.policy.most_cost, len(self.open_trials)
+        cost = "" if most is None else f", {self.cost:g} of {most:g} spent"
+        rest = f"; {waiting} of its experiments {'is' if waiting == 1 else 'are'} still open" if waiting else ""
+        return f"{self.turns} of {self.study.budget(self.name)} turns{cost}{rest}"
 
     def _think(self, plate: Plate) -> Trial:
         """Find the next trial of a plate, and save it."""
@@ -278,10 +301,12 @@ class Site:
     def _say_goodbye(self) -> None:
         """Tell the others that this site has finished: they may not know of turns spent alone, and would wait.
 
-        A courtesy: if it is not heard, the site has finished all the same.
+        A courtesy: if it is not heard, the site has finished all the same. Where nobody waits nobody has to know, and a
+        site that gets a larger budget goes on.
         """
-        with suppress(CbocError):
-            self.network.leave(self.name)
+        if self.study.pace.waits:
+            with suppress(CbocError):
+                self.network.leave(self.name)
 
     # ------------------------------------------------------------------------------------------------- telling
 

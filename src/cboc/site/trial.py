@@ -86,11 +86,12 @@ class Turn:
     heard: tuple[Point, ...] = ()  # best designs of the others that the site knew when it thought
     copies: int = 1  # every design of the plate is there that many times
     same: tuple[str, ...] = ()  # parameters that all wells of the plate share
+    places: tuple[str, ...] = ()  # the names of all wells of the plate, kept with the first
 
     @property
     def plate(self) -> Plate:
         """What was asked for at once."""
-        return Plate(self.wells, self.copies, self.same)
+        return Plate(self.wells, self.copies, self.same, self.places)
 
 
 @dataclass(frozen=True)
@@ -109,6 +110,8 @@ class Trial:
     began: float | None = None  # when there was a design to run, in seconds since 1970 or by a simulation's calendar
     ended: float | None = None  # when its outcome was told
     cost: float | None = None  # in the site's own unit
+    place: str = ""  # the name of its well, such as A1, if it has one
+    plate: Plate | None = None  # the plate whose first well it is, if it is an initial trial; a turn knows its own
 
     def __post_init__(self) -> None:
         """Raise a ValueError if no site can have made this trial."""
@@ -130,7 +133,11 @@ class Trial:
         if self.turn is not None and not (0 <= self.turn.well < self.turn.wells and self.turn.copies >= 1):
             raise ValueError("a well has its place in a plate")
         names = [self.site, *self.outcomes, *(() if answer is None or answer.leader is None else (answer.leader,))]
-        if not isinstance(self.note, str) or not all(isinstance(name, str) and name for name in names):
+        if (
+            not isinstance(self.place, str)
+            or not isinstance(self.note, str)
+            or not all(isinstance(name, str) and name for name in names)
+        ):
             raise ValueError("a note is text; a site, an objective and a leader have names")
         if answer is not None and not (answer.weights and all(0.0 <= weight <= 1.0 for weight in answer.weights)):
             raise ValueError("a weight lies between 0 and 1")
@@ -254,8 +261,18 @@ class Trial:
                 "decision": Decision(given["decision"]) if "decision" in given else None,
                 "executed": _numbers(given["executed"]) if "executed" in given else None,
                 "outcomes": {name: Measurement(**each) for name, each in given.get("outcomes", {}).items()},
+                "plate": _plate(given["plate"]) if "plate" in given else None,
             }
         )
+
+
+def _plate(row: Mapping[str, Any]) -> Plate:
+    same, places = _texts(row.get("same", ())), _texts(row.get("places", ()))
+    held = _numbers(row["held"]) if "held" in row else None
+    wells, copies = _whole(row.get("wells", 1)), _whole(row.get("copies", 1))
+    if min(wells, copies) < 1 or len(places) not in (0, wells):
+        raise ValueError("a plate has wells, and either all of them have a name or none")
+    return Plate(wells, copies, same, places, held)
 
 
 def _turn(row: Mapping[str, Any]) -> Turn:
@@ -267,10 +284,8 @@ def _turn(row: Mapping[str, Any]) -> Turn:
     bests, heard = (tuple(map(_numbers, row.get(name, ()))) for name in ("bests", "heard"))
     well, wells, copies = _whole(row.get("well", 0)), _whole(row.get("wells", 1)), _whole(row.get("copies", 1))
     reply = None if answer is None else _answer(answer)
-    same = tuple(row.get("same", ()))
-    if not all(isinstance(name, str) for name in same):
-        raise ValueError("a parameter has a name")
-    return Turn(row["number"], Note(**note), bests, reply, well, wells, heard, copies, same)
+    plate = _plate(row)
+    return Turn(row["number"], Note(**note), bests, reply, well, wells, heard, copies, plate.same, plate.places)
 
 
 def _answer(row: Mapping[str, Any]) -> Answer:
@@ -281,6 +296,12 @@ def _answer(row: Mapping[str, Any]) -> Answer:
     others = tuple(map(_numbers, row.get("others", ())))
     mix, weights = _numbers(row["mix"]), _numbers(row["weights"])
     return Answer(mix, weights, row.get("snapshot", 0), Verdict(**verdict), row.get("leader"), others)
+
+
+def _texts(values: Any) -> tuple[str, ...]:
+    if isinstance(values, str) or not all(isinstance(value, str) for value in values):
+        raise ValueError("a list of names holds something else")
+    return tuple(values)
 
 
 def _whole(value: Any) -> int:

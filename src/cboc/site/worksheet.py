@@ -57,22 +57,36 @@ class Entered:
     known: int
 
 
-def well_names(trials: Sequence[Trial], wells: int) -> list[str]:
-    """The well of every trial: its place in its own plate; initial trials fill a plate in their order."""
-    columns = LAYOUTS[wells]
-    places = [trial.number if trial.turn is None else trial.turn.well for trial in trials]
-    return [f"{ascii_uppercase[place % wells // columns]}{place % wells % columns + 1}" for place in places]
+def well_names(layout: int) -> list[str]:
+    """The names of all wells of a plate, row by row: A1, A2, ... H12; raises one sentence if there is no such plate."""
+    if layout not in LAYOUTS:
+        raise CbocError(f"a plate has {', '.join(map(str, LAYOUTS))} wells; this one has {layout}.")
+    columns = LAYOUTS[layout]
+    return [f"{ascii_uppercase[place // columns]}{place % columns + 1}" for place in range(layout)]
 
 
-def write(trials: Sequence[Trial], space: Space, wells: Sequence[str] | None = None) -> str:
-    """The sheet for these trials, with nothing filled in; `wells` names their places on a plate."""
+def free_wells(site: Site, layout: int, count: int) -> list[str]:
+    """The first wells of a plate that no open experiment has; raises one sentence if they are too few."""
+    taken = {trial.place for trial in site.open_trials}
+    free = [name for name in well_names(layout) if name not in taken]
+    if count > len(free):
+        used = f", of which {layout - len(free)} have an open experiment" if taken - {""} else ""
+        raise CbocError(
+            f"{count} experiments do not fit on a plate of {layout}{used}; ask for fewer, for a larger plate, or name "
+            "the wells."
+        )
+    return free[:count]
+
+
+def write(trials: Sequence[Trial], space: Space) -> str:
+    """The sheet for these trials, with nothing filled in; with the names of their wells, if they have any."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     outcome = _outcome(space)
-    wells = None if WELL in space.names else wells
-    writer.writerow(["trial", *(() if wells is None else (WELL,)), *space.names, *outcome])
-    for place, trial in enumerate(trials):
-        well = () if wells is None else (wells[place],)
+    has_wells = WELL not in space.names and any(trial.place for trial in trials)
+    writer.writerow(["trial", *([WELL] if has_wells else []), *space.names, *outcome])
+    for trial in trials:
+        well = [trial.place] if has_wells else []
         writer.writerow([trial.number, *well, *trial.design(space).values(), *("" for _ in outcome)])
     return file.getvalue()
 

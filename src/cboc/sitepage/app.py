@@ -234,5 +234,6 @@ def _seen(
 def _environment() -> Environment:
     environment = templates(Path(__file__).parent / "templates")
     environment.globals |= {"RAN": RAN, "SAME": SAME, "LARGEST": LARGEST, "kind": history.kind}
+    environment.globals["LAYOUTS"] = tuple(worksheet.LAYOUTS)
     environment.filters |= {"outcome": history.outcome, "moment": outbox.moment}
     return environment

@@ -34,6 +34,7 @@ class Order:
     count: int
     replicates: int
     same: tuple[str, ...]
+    layout: int | None = None  # the number of wells of the plate whose free wells are used; None: wells have no names
 
 
 class Mistyped(CbocError):
@@ -62,6 +63,7 @@ def read_order(fields: Fields) -> Order:
         _whole(f"a plate has 1 to {MOST_WELLS} experiments", fields.get("count", "")),
         _whole(f"a plate has each design 1 to {MOST_WELLS} times", fields.get("replicates", "1")),
         tuple(name.removeprefix(SAME) for name in fields if name.startswith(SAME)),
+        _whole(f"a plate has 1 to {MOST_WELLS} wells", fields["layout"]) if fields.get("layout") else None,
     )
 
 

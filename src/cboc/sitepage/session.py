@@ -19,6 +19,7 @@ from cboc.advice.advice import Advice, advise
 from cboc.errors import CbocError
 from cboc.exchange.network import Unreachable, Waiting
 from cboc.joining import join
+from cboc.site import worksheet
 from cboc.site.polling import pause
 from cboc.site.site import Finished, Site
 from cboc.site.trial import Trial
@@ -97,7 +98,9 @@ class Session:
         Raises a sentence if there is nothing to run yet.
         """
         with self._lock:
-            return len(self.open().ask(order.count, replicates=order.replicates, same=order.same))
+            site = self.open()
+            wells = () if order.layout is None else worksheet.free_wells(site, order.layout, order.count)
+            return len(site.ask(order.count, replicates=order.replicates, same=order.same, wells=wells))
 
     def go_on_alone(self, number: int) -> None:
         """Run the site's own proposal for this trial, if there is still no answer."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -26,6 +26,11 @@ class Slice:
         """The coordinates that differ within the slice."""
         owners = [name for name, parameter in self.space.parameters.items() for _ in range(parameter.size)]
         return np.flatnonzero([name not in self.same for name in owners])
+
+    @property
+    def held(self) -> NDArray[np.intp]:
+        """The coordinates that all designs of the slice have in common."""
+        return np.setdiff1d(np.arange(self.space.dimension), self.free)
 
     @cached_property
     def rest(self) -> Space | None:
@@ -67,7 +72,7 @@ class Slice:
 
 def check_names(space: Space, same: Sequence[str]) -> None:
     """Raise one sentence if these are not names of parameters."""
-    if isinstance(same, str) or not all(isinstance(name, str) for name in same):
+    if isinstance(same, str) or not isinstance(same, Iterable) or not all(isinstance(name, str) for name in same):
         raise CbocError(f"the parameters that are the same are a list of names, such as ['T']; this is {same!r}.")
     for name in same:
         if name not in space.parameters:

@@ -21,7 +21,6 @@ from cboc.utility.utility import Utility
 
 FRESH_LOOK = 8  # every 8 points, or eighth of them, the hyper-parameters are also searched from another start
 LOOKS = 2
-CROWD = 24  # with so many experiments under way, further ones are sampled (docs/decisions/plates.md)
 
 
 @dataclass(frozen=True)
@@ -29,9 +28,7 @@ class Bayesian(Strategy):
     """A Gaussian process and a utility on it.
 
     A failed experiment counts as an outcome as bad as the worst that worked (the floor padding of Wakabayashi et al.,
-    npj Comput. Mater. 2022): the surrogate then avoids its surroundings without inventing a scale for failure. With
-    many experiments under way, the maxima of any utility crowd together, and further designs are those of draws from
-    the posterior.
+    npj Comput. Mater. 2022): the surrogate then avoids its surroundings without inventing a scale for failure.
     """
 
     utility: Callable[[GP, Generator], Utility] = LogEI.on
@@ -66,8 +63,7 @@ class Bayesian(Strategy):
 
     def opinions(self, gps: Sequence[GP], situations: Sequence[Situation], rngs: Sequence[Generator]) -> list[Opinion]:
         """The opinions that these surrogates lead to."""
-        kinds = [Thompson.on if len(each.pending) >= CROWD else self.utility for each in situations]
-        utilities = [kind(gp, rng) for kind, gp, rng in zip(kinds, gps, rngs, strict=True)]
+        utilities = [self.utility(gp, rng) for gp, rng in zip(gps, rngs, strict=True)]
         return [*by_utility(utilities, situations, rngs, [tuple(gp.theta.tolist()) for gp in gps])]
 
 

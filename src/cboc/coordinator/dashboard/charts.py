@@ -6,6 +6,7 @@ Colours are the style sheet's. Tooltips are drawn, not written as HTML: the name
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import log2
 from typing import Any
 
 import numpy as np
@@ -108,26 +109,37 @@ def plane(study: Study, X: Array) -> Option:  # (rounds, K, 2)
     }
 
 
-def timeline(study: Study, arrivals: Sequence[Arrival]) -> Option:
-    """Draw who proposed when, a row for every site."""
+def timeline(study: Study, arrivals: Sequence[Arrival], now: float) -> Option:
+    """Draw who proposed when, up to now, a row for every site; a plate is a larger dot."""
     timed = [arrival for arrival in arrivals if arrival.at is not None]
     rows = {site: [a for a in timed if a.site == site] for site in study.sites}
     return {
         "animation": False,
         "grid": ROOMY,
-        "xAxis": {"type": "time"},
+        "useUTC": True,
+        "xAxis": {
+            "type": "time",
+            "max": 1000.0 * now,
+            "boundaryGap": ["3%", 0],
+            "splitNumber": 4,
+            "axisLabel": {"hideOverlap": True},
+        },
         "yAxis": {"type": "category", "data": list(study.sites), "inverse": True, "axisLine": {"show": False}},
         "tooltip": {"renderMode": "richText", "formatter": "{b}"},
         "series": [
             {
                 "type": "scatter",
                 "name": site,
-                "symbolSize": 9,
-                "data": [{"name": _told(a), "value": [1000.0 * float(a.at or 0.0), site]} for a in row],
+                "data": [_dot(a) for a in row],
             }
             for site, row in rows.items()
         ],
     }
+
+
+def _dot(arrival: Arrival) -> Option:
+    size = round(8.0 + 2.0 * log2(arrival.designs), 1)
+    return {"name": _told(arrival), "value": [1000.0 * float(arrival.at or 0.0), arrival.site], "symbolSize": size}
 
 
 def _told(arrival: Arrival) -> str:

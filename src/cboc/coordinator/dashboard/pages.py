@@ -5,6 +5,7 @@ A study is named in the query, /study?name=..., because its name may hold slashe
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -155,7 +156,7 @@ def _views(overview: Overview, show: Show) -> APIRouter:
 
     @router.get(CHARTS + "timeline")
     def timeline(_: Person, name: Name) -> Response:
-        return JSONResponse(charts.timeline(*overview.arrivals(name)))
+        return JSONResponse(charts.timeline(*overview.arrivals(name), time.time()))
 
     @router.get(CHARTS + "plane")
     def plane(_: Person, name: Name) -> Response:

@@ -27,6 +27,7 @@
       categoryAxis: { ...axis, splitLine: { show: false } },
       valueAxis: axis,
       logAxis: axis,
+      timeAxis: axis,
       visualMap: { textStyle: text },
       heatmap: { label: { color: colour("ink") } },
       tooltip: {

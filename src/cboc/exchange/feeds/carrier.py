@@ -1,0 +1,29 @@
+"""How feeds get from site to site: the seam for everything that can hold files or answer requests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from cboc.exchange.feeds.entry import FeedEntry
+from cboc.exchange.feeds.replica import Replica
+
+
+class Carrier(Protocol):
+    """Copies entries. Both calls may be repeated, and raise `Unreachable` if the carrier does not work now."""
+
+    def give(self, replica: Replica, site: str) -> None:
+        """Offer all entries of the own feed that the carrier does not have yet."""
+
+    def take(self, replica: Replica) -> Iterable[FeedEntry]:
+        """The entries of the others that the replica may not have yet, in any order."""
+
+
+class Nowhere:
+    """A carrier that brings nothing: entries go by hand."""
+
+    def give(self, replica: Replica, site: str) -> None:
+        """Do nothing."""
+
+    def take(self, replica: Replica) -> Iterable[FeedEntry]:  # noqa: ARG002
+        return ()

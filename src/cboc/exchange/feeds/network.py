@@ -1,0 +1,200 @@
+"""A network without a centre: it appends to the own feed, and answers from the replica of all feeds.
+
+    submit   the proposal becomes an entry of the own feed, on disk before it is given to anybody
+    mix      the same ledger as everywhere, over a record that is read from the feeds
+    news     the latest best designs of the neighbours
+
+A carrier copies entries to the others and theirs to here. While it does not work nothing is lost: what was appended is
+given when it works again.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from cboc.errors import CbocError
+from cboc.exchange.feeds.carrier import Carrier
+from cboc.exchange.feeds.entry import Act, FeedEntry, write
+from cboc.exchange.feeds.keys import Keys
+from cboc.exchange.feeds.record import Record
+from cboc.exchange.feeds.replica import Feed, Replica
+from cboc.exchange.ledger import Ledger
+from cboc.exchange.messages import Mix, News, Proposal
+from cboc.exchange.network import Conflict, NotSubmitted, Standing, Unreachable, Waiting
+
+OLD_COPY = (
+    "entry {} of '{}' is known to others and not in this file: it is an older copy, or another one is in use. Use the "
+    "newest, and only one."
+)
+
+
+class Feeds:
+    """A `Network` for one site that replicates feeds through a carrier."""
+
+    def __init__(
+        self,
+        replica: Replica,
+        site: str,
+        keys: Keys,
+        carrier: Carrier,
+        append: Callable[[FeedEntry], None] | None = None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self.replica, self.site, self.carrier, self.clock = replica, site, carrier, clock
+        self.study, self._keys, self._append = replica.study, keys, append
+        self.trouble = ""  # why the carrier did not work the last time
+        self._since: tuple[int, float] = (-1, 0.0)  # the open round, and when this site first saw a proposal of it
+
+    # ----------------------------------------------------------------------------------------------- the own feed
+
+    @property
+    def feed(self) -> Feed:
+        """The own feed."""
+        return self.replica.feeds[self.site]
+
+    def hello(self) -> None:
+        """Begin the own feed, if that has not been done: the keys, and what was agreed."""
+        if self.feed.last is None:
+            keys = self._keys.identity
+            said = {"act": Act.HELLO, "signing": keys.signing, "sealing": keys.sealing}
+            self._write(said | {"agreement": self.study.agreement()}, 0)
+
+    def _write(self, said: dict[str, object], turn: int, designs: dict[str, object] | None = None) -> None:
+        """Append an entry to the own feed: on disk first, then it counts, then it is given to the others."""
+        if self.feed.trouble:
+            raise Conflict(f"{self.feed.trouble}.")
+        entry = write(self._keys, self.study.digest, self.site, self.feed.last, turn, said, designs)
+        if self._append is not None:
+            self._append(entry)
+        self.replica.take(entry)
+        if self.feed.last is not entry:
+            raise CbocError(f"the own entry was refused: {self.replica.refused.get(entry.hash, self.feed.trouble)}.")
+        self._give()
+
+    def submit(self, proposal: Proposal) -> None:
+        """Append a proposal to the own feed; the same one counts once."""
+        self.study.check_proposal(proposal)
+        self.sync()
+        record = self._record()
+        latest = record.latest(self.site)
+        if latest is not None and proposal.turn <= latest.proposal.turn:
+            known = record.find(self.site, proposal.turn)
+            if known is None or known.proposal != proposal:
+                raise Conflict(
+                    f"site '{self.site}' has already proposed another design for turn {proposal.turn}, and a proposal "
+                    "is final. Is a copy of this site's file in use on another computer? Use only one."
+                )
+            return
+        if self.study.pace.waits and latest is not None and latest.state >= record.closed:
+            raise Waiting(self._standing(record), f"round {latest.state} is open, and '{self.site}' has proposed for it already.")
+        earlier = 0 if latest is None else latest.after
+        if len(proposal.X) > self.study.budget(self.site) - earlier or self.feed.has_left:
+            raise CbocError(
+                f"site '{self.site}' has left or has used its budget of {self.study.budget(self.site)} experiments."
+            )
+        said: dict[str, object] = {"act": Act.TURN, "earlier": earlier, "wells": len(proposal.X)}
+        said |= {"state": record.closed} if self.study.pace.waits else {"seen": self._seen()}
+        said |= {} if proposal.reward is None else {"reward": proposal.reward}
+        designs: dict[str, object] = {"X": proposal.X}
+        designs |= {"bests": proposal.bests} if proposal.bests else {}
+        self._write(said, proposal.turn, designs)
+
+    def _seen(self) -> dict[str, int]:
+        """How many entries of every other feed are known here."""
+        feeds = self.replica.feeds.values()
+        return {feed.site: len(feed.entries) for feed in feeds if feed.entries and feed.site != self.site}
+
+    def leave(self, site: str) -> None:
+        """End the own feed."""
+        self.study.index(site)
+        if not self.feed.has_left:
+            self._write({"act": Act.LEAVE}, self._next_turn)
+
+    @property
+    def _next_turn(self) -> int:
+        return self.feed.turns[-1].turn + 1 if self.feed.turns else 0
+
+    # ------------------------------------------------------------------------------------------------- the others
+
+    def sync(self) -> None:
+        """Give what was not given yet, and take what is new; trouble with the carrier is remembered, not raised."""
+        self._give()
+        try:
+            for entry in self.carrier.take(self.replica):
+                if entry.site == self.site and entry.number >= len(self.feed.entries):
+                    raise Conflict(OLD_COPY.format(entry.number, self.site))
+                self.replica.take(entry)
+        except Unreachable as error:
+            self.trouble = str(error)
+        if self.feed.trouble:
+            raise Conflict(f"{self.feed.trouble}.")
+
+    def _give(self) -> None:
+        try:
+            self.carrier.give(self.replica, self.site)
+            self.trouble = ""
+        except Unreachable as error:
+            self.trouble = str(error)
+
+    def _record(self) -> Record:
+        return Record(self.replica, self.site)
+
+    def mix(self, site: str, turn: int) -> Mix:
+        """The answer to a proposal, computed here."""
+        self.sync()
+        record = self._record()
+        if record.find(site, turn) is None:
+            raise NotSubmitted(f"site '{site}' has not proposed for turn {turn}.")
+        if self._close(record):
+            record = self._record()
+        try:
+            return Ledger(self.study, record, self.clock).mix(site, turn)
+        except Waiting:
+            if self.trouble:
+                raise Unreachable(self.trouble) from None
+            raise Waiting(self._standing(record)) from None
+
+    def news(self, site: str) -> News:
+        """The latest best designs of the neighbours."""
+        self.sync()
+        record = self._record()
+        ledger = Ledger(self.study, record, self.clock)
+        if self.study.pace.waits:
+            return ledger.news(site)
+        return News(site, record.closed, ledger.others(site, record.now(), record.closed))
+
+    def standing(self) -> Standing:
+        """Where the study stands, as far as that is known here."""
+        self.sync()
+        record = self._record()
+        return self._standing(self._record() if self._close(record) else record)
+
+    def _standing(self, record: Record) -> Standing:
+        return Standing(record.closed, tuple(record.missing()), self._closes_at(record))
+
+    # ----------------------------------------------------------------------------------------------- closing rounds
+
+    def _close(self, record: Record) -> bool:
+        """Close the open round, if it is this site's turn to do so and all are in, or the deadline has passed."""
+        if self.study.deadline is None or not self.study.pace.waits:
+            return False
+        state = len(record.closures)
+        there = [site for site in self.study.sites if site in record.rounds.get(state, {})]
+        closes_at = self._closes_at(record)
+        if record.closer(state) != self.site or not there or closes_at is None:
+            return False
+        is_late = self.clock() >= closes_at and len(there) >= self.study.quorum
+        if not is_late and record.missing():
+            return False
+        self._write({"act": Act.CLOSE, "state": state, "present": there}, self._next_turn)
+        return True
+
+    def _closes_at(self, record: Record) -> float | None:
+        """When the open round may close without the missing sites, by the clock of this site."""
+        state = len(record.closures)
+        if self.study.deadline is None or not record.rounds.get(state):
+            return None
+        if self._since[0] != state:
+            self._since = (state, self.clock())
+        return self._since[1] + self.study.deadline

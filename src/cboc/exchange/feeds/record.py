@@ -1,0 +1,221 @@
+"""The facts of a study as a ledger reads them from feeds: who has proposed what, in which state, and what is closed.
+
+In rounds the state is the round that an entry names. Without a deadline a round is closed when every site that is
+awaited is in, or has left; that follows from the feeds alone, so everybody finds the same. With a deadline, whose turn
+it is to close it signs who is in, and nothing else closes a round: two sites never differ about who was there. A
+proposal that came too late for its round belongs to the next one that is open.
+
+At the free pace the state is the site's own turn: its entry says how much of every feed the site had seen, so that its
+answer can be computed again from the feeds by anybody who has them.
+
+A site that has only its neighbours' feeds takes the other sites as present: they have no weight in its row of W.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+
+from cboc.errors import CbocError
+from cboc.exchange.feeds.entry import Act, FeedEntry
+from cboc.exchange.feeds.replica import Feed, Replica
+from cboc.exchange.messages import Proposal
+from cboc.exchange.store import Entry
+
+
+class Record:
+    """A `Store` that reads feeds, as one site sees them now; nothing can be added to it."""
+
+    opened_at = None  # deadlines run at whoever closes, by its own clock
+
+    def __init__(self, replica: Replica, site: str) -> None:
+        self.replica, self.study, self.site = replica, replica.study, site
+        self._needed = set(self.study.sites) if needs_everybody(replica) else {site, *replica.neighbours(site)}
+
+    # ---------------------------------------------------------------------------------------------------- rounds
+
+    @cached_property
+    def closures(self) -> dict[int, tuple[str, ...]]:
+        """Who is in, by round, as signed by the site whose turn it was to close it."""
+        found: dict[int, tuple[str, ...]] = {}
+        while (state := (self.closer(len(found)), len(found))) in self._closings:
+            found[len(found)] = self._closings[state]
+        return found
+
+    @cached_property
+    def _closings(self) -> dict[tuple[str, int], tuple[str, ...]]:
+        """Who is in, by site that says so and round."""
+        entries = [(feed.site, entry) for feed in self.replica.feeds.values() for entry in feed.entries]
+        said = [(site, entry.said) for site, entry in entries if entry.act is Act.CLOSE and entry.said is not None]
+        return {(site, what["state"]): tuple(what["present"]) for site, what in reversed(said)}
+
+    def closer(self, state: int) -> str:
+        """Whose turn it is to close a round: one after the other, except those who left before they did."""
+        sites = self.study.sites
+        order = [sites[(state + k) % len(sites)] for k in range(len(sites))]
+        return next((site for site in order if not self._left_before_closing(site, state)), order[0])
+
+    def _left_before_closing(self, site: str, state: int) -> bool:
+        return self.replica.feeds[site].has_left and (site, state) not in self._closings
+
+    @cached_property
+    def rounds(self) -> dict[int, dict[str, Entry]]:
+        """The entries of every round, by site."""
+        found: dict[int, dict[str, Entry]] = {}
+        for feed in self.replica.feeds.values():
+            free = 0
+            for entry in feed.turns:
+                state = max(free, _state(entry))
+                while state in self.closures and feed.site not in self.closures[state]:
+                    state += 1
+                found.setdefault(state, {})[feed.site] = self._entry(entry, state)
+                free = state + 1
+        return found
+
+    @cached_property
+    def _closed_rounds(self) -> int:
+        if self.study.deadline is not None:
+            complete = (s for s, present in self.closures.items() if not self._has_all(s, present))
+            return next(complete, len(self.closures))
+        state = 0
+        while self.rounds.get(state) and all(self._is_decided(site, state) for site in self._needed):
+            state += 1
+        return state
+
+    def _has_all(self, state: int, present: Sequence[str]) -> bool:
+        """Whether all entries of a round that are needed here have arrived."""
+        there = self.rounds.get(state, {})
+        return all(site in there for site in present if site in self._needed)
+
+    def _is_decided(self, site: str, state: int) -> bool:
+        """Whether a site is in, has gone on to a later round, or will not come any more."""
+        feed = self.replica.feeds[site]
+        if self._last_rounds.get(site, -1) >= state:
+            return True
+        return feed.has_left or _experiments(feed) >= self.study.budget(site)
+
+    @cached_property
+    def _last_rounds(self) -> dict[str, int]:
+        """The last round of every site that is in one."""
+        return {site: state for state in sorted(self.rounds) for site in self.rounds[state]}
+
+    def missing(self) -> list[str]:
+        """The sites that the open round waits for; at the free pace nobody is waited for."""
+        if not self.study.pace.waits:
+            return []
+        state = len(self.closures) if self.study.deadline is not None else self.closed
+        return [site for site in self.study.sites if site in self._needed and not self._is_decided(site, state)]
+
+    # ------------------------------------------------------------------------------------------- what a ledger reads
+
+    @property
+    def closed(self) -> int:
+        """The number of closed states."""
+        return self._closed_rounds if self.study.pace.waits else len(self._own)
+
+    @cached_property
+    def _own(self) -> list[FeedEntry]:
+        return self.replica.feeds[self.site].turns
+
+    def entries(self, state: int) -> Mapping[str, Entry]:
+        """All entries of a state, by site."""
+        if not self.study.pace.waits:
+            return {self.site: self._entry(self._own[state], state)} if state < len(self._own) else {}
+        there = self.rounds.get(state, {})
+        if state in self.closures:
+            there = {site: entry for site, entry in there.items() if site in self.closures[state]}
+        return there if state >= self.closed else {**there, **self._unseen(state, there)}
+
+    def _unseen(self, state: int, there: Mapping[str, Entry]) -> dict[str, Entry]:
+        """Stand-ins for the sites whose feeds are not needed here; their designs have no weight."""
+        nowhere = ((0.0,) * self.study.space.dimension,)
+        rest = [site for site in self.study.sites if site not in self._needed and site not in there]
+        return {site: Entry(state, Proposal(site, state, nowhere), state) for site in rest}
+
+    def latest_of_all(self, state: int) -> Mapping[str, Entry]:
+        """The last entry of every site that the own entry of this state had seen."""
+        own = self._own[state]
+        seen = {} if own.said is None else own.said["seen"] or {}
+        found = {site: self._last(self.replica.feeds[site], count) for site, count in seen.items()}
+        return {site: entry for site, entry in found.items() if entry} | {self.site: self._entry(own, state)}
+
+    def now(self) -> Mapping[str, Entry]:
+        """The last entry of every site whose designs are known here."""
+        feeds = self.replica.feeds.values()
+        found = {feed.site: self._last(feed, len(feed.entries)) for feed in feeds}
+        return {site: entry for site, entry in found.items() if entry}
+
+    def _last(self, feed: Feed, count: int) -> Entry | None:
+        """The last turn among the first entries of a feed."""
+        if count > len(feed.entries):
+            raise CbocError(f"entries of '{feed.site}' that were seen before are missing; import them again.")
+        last = next((entry for entry in reversed(feed.entries[:count]) if entry.act is Act.TURN), None)
+        return None if last is None else self._entry(last, last.turn)
+
+    def experiments(self, state: int) -> Mapping[str, int]:
+        """How many experiments every site has proposed, up to and including this round."""
+        before = [entries for s, entries in sorted(self.rounds.items()) if s <= state]
+        return {site: entry.after for entries in before for site, entry in entries.items()}
+
+    def latest(self, site: str) -> Entry | None:
+        """The last entry of a site."""
+        if self.study.pace.waits:
+            return self.rounds[self._last_rounds[site]][site] if site in self._last_rounds else None
+        turns = self.replica.feeds[site].turns
+        return self._entry(turns[-1], len(turns) - 1) if turns else None
+
+    def find(self, site: str, turn: int) -> Entry | None:
+        """The entry of a site for one of its turns."""
+        if self.study.pace.waits:
+            of_site = (entries[site] for entries in self.rounds.values() if site in entries)
+            return next((entry for entry in of_site if entry.proposal.turn == turn), None)
+        turns = enumerate(self.replica.feeds[site].turns)
+        return next((self._entry(entry, state) for state, entry in turns if entry.turn == turn), None)
+
+    def states(self, site: str, last: int) -> Sequence[int]:
+        """The states of a site's entries, in order, up to and including `last`."""
+        if not self.study.pace.waits:
+            return range(min(last + 1, len(self.replica.feeds[site].turns)))
+        return sorted(state for state, entries in self.rounds.items() if site in entries and state <= last)
+
+    @property
+    def left(self) -> frozenset[str]:
+        """The sites that have left."""
+        return frozenset(feed.site for feed in self.replica.feeds.values() if feed.has_left)
+
+    @property
+    def departures(self) -> int:
+        """The number of sites that have left."""
+        return len(self.left)
+
+    def _entry(self, entry: FeedEntry, state: int) -> Entry:
+        """An entry of a feed as one of a ledger; a design that is not known here stands at 0, and has no weight."""
+        said = entry.said or {}
+        nowhere = ((0.0,) * self.study.space.dimension,) * int(said["wells"])
+        proposal = entry.proposal or Proposal(entry.site, entry.turn, nowhere, (), said["reward"])
+        return Entry(state, proposal, said["earlier"])
+
+    # ------------------------------------------------------------------------------------------- what cannot be done
+
+    def add(self, entry: Entry, opened_at: float | None = None) -> None:  # noqa: ARG002
+        raise CbocError("a record is read from feeds; append to the own feed instead.")
+
+    def close(self) -> None:
+        raise CbocError("a record is read from feeds; a round is closed by an entry of the site whose turn it is.")
+
+    def leave(self, site: str) -> None:  # noqa: ARG002
+        raise CbocError("a record is read from feeds; a site leaves by an entry of its own feed.")
+
+
+def needs_everybody(replica: Replica) -> bool:
+    """Whether a site needs to know about all sites, not only about its neighbours: their rewards, or who is in."""
+    return replica.study.needs_rewards or replica.study.deadline is not None
+
+
+def _state(entry: FeedEntry) -> int:
+    return 0 if entry.said is None else int(entry.said["state"])
+
+
+def _experiments(feed: Feed) -> int:
+    last = feed.turns[-1].said if feed.turns else None
+    return 0 if last is None else int(last["earlier"]) + int(last["wells"])

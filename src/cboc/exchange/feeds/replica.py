@@ -1,0 +1,241 @@
+"""The feeds of a study as far as they are known here, whatever the order in which their entries came.
+
+An entry counts when all before it are there. What is incomplete is not there yet; what nobody can have written is
+refused. Two signed entries with one number are a fork: somebody runs two copies of a site, or an old one. From the fork
+on the feed is refused, and both entries are kept as the proof.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from cboc.errors import CbocError
+from cboc.exchange.feeds.entry import DESIGNS, Act, FeedEntry
+from cboc.exchange.feeds.keys import Identity
+from cboc.exchange.study import Study
+from cboc.exchange.wire import Misfit
+
+MOST_LATER = 10_000  # entries of a feed that wait for earlier ones
+
+
+class Taken(StrEnum):
+    """What became of an entry."""
+
+    NEW = "new"
+    KNOWN = "known"
+    LATER = "later"  # entries before it are missing
+    REFUSED = "refused"
+
+
+@dataclass
+class Feed:
+    """The entries of one site, in order, and why no more are taken."""
+
+    site: str
+    identity: Identity | None = None  # of the first hello: from then on the site is known by these keys
+    entries: list[FeedEntry] = field(default_factory=list)
+    later: dict[int, FeedEntry] = field(default_factory=dict)  # signed, but entries before them are missing
+    fork: tuple[FeedEntry, FeedEntry] | None = None
+    trouble: str = ""  # one sentence: why nothing more is taken
+
+    @property
+    def last(self) -> FeedEntry | None:
+        """The last entry that counts."""
+        return self.entries[-1] if self.entries else None
+
+    @property
+    def turns(self) -> list[FeedEntry]:
+        """The entries that take a turn."""
+        return [entry for entry in self.entries if entry.act is Act.TURN]
+
+    @property
+    def has_left(self) -> bool:
+        """Whether nothing more is to come: the site has left, or its feed is refused from here on."""
+        return bool(self.trouble) or (self.last is not None and self.last.act is Act.LEAVE)
+
+
+class Replica:
+    """All feeds of a study. `keep` is called with every entry that is taken, before it counts."""
+
+    def __init__(self, study: Study, keep: Callable[[FeedEntry], None] | None = None) -> None:
+        self.study, self._keep = study, keep
+        self.feeds: Mapping[str, Feed] = {site: Feed(site) for site in study.sites}
+        self.refused: dict[str, str] = {}  # reasons, by the hash of the entry; the latest few
+
+    def load(self, entries: Iterable[FeedEntry]) -> None:
+        """Take in what was kept before."""
+        keep, self._keep = self._keep, None
+        try:
+            for entry in entries:
+                self.take(entry)
+        finally:
+            self._keep = keep
+
+    def take(self, entry: FeedEntry) -> Taken:
+        """Take an entry in; the same one as often as you like, in any order."""
+        try:
+            feed = self._feed(entry)
+            identity = self._identity(feed, entry)
+        except CbocError as error:
+            return self._refuse(entry, str(error))
+        known = feed.entries[entry.number] if entry.number < len(feed.entries) else feed.later.get(entry.number)
+        if known is not None and known.hash == entry.hash:
+            return self._complete(feed, known, entry)
+        if not entry.is_signed_by(identity):
+            return self._refuse(entry, f"it is not signed by '{entry.site}'")
+        if feed.fork is not None and entry.number >= feed.fork[0].number:
+            return Taken.KNOWN if entry.hash in {each.hash for each in feed.fork} else Taken.REFUSED
+        if known is not None:
+            return self._split(feed, known, entry)
+        if entry.number > len(feed.entries):
+            if len(feed.later) >= MOST_LATER:
+                return self._refuse(entry, "too many entries before it are missing")
+            self._kept(entry)
+            feed.later[entry.number] = entry
+            return Taken.LATER
+        return self._append(feed, identity, entry)
+
+    # ------------------------------------------------------------------------------------------------ one by one
+
+    def _feed(self, entry: FeedEntry) -> Feed:
+        if entry.study != self.study.digest:
+            raise CbocError("it belongs to another study")
+        if entry.site not in self.feeds:
+            raise CbocError(f"the study has no site '{entry.site}'")
+        return self.feeds[entry.site]
+
+    def _identity(self, feed: Feed, entry: FeedEntry) -> Identity:
+        """The keys that the entry has to be signed with: those of the first hello of its site."""
+        said = entry.identity
+        if feed.identity is None:
+            if said is None:
+                raise CbocError(f"'{entry.site}' has not said hello yet")
+            if not entry.is_signed_by(said):
+                raise CbocError("its hello is not signed with the keys that it names")
+            return said
+        if said is not None and said != feed.identity:
+            raise CbocError(
+                f"somebody else calls itself '{entry.site}': its keys are {said.fingerprint}, those that are known are "
+                f"{feed.identity.fingerprint}"
+            )
+        return feed.identity
+
+    def _append(self, feed: Feed, identity: Identity, entry: FeedEntry) -> Taken:
+        """Append the entry, and those after it that have waited for it."""
+        following: FeedEntry | None = entry
+        while following is not None:
+            if feed.last is not None and following.before != feed.last.hash:
+                return self._refuse(following, "it does not follow the entry before it")
+            try:
+                check_next(self.study, feed, following)
+            except CbocError as error:
+                feed.trouble = f"entry {following.number} of '{feed.site}' cannot be: {error}"
+                return self._refuse(following, feed.trouble)
+            if following is entry:
+                self._kept(entry)
+            feed.identity = identity
+            feed.entries.append(following)
+            following = feed.later.pop(len(feed.entries), None)
+        return Taken.NEW
+
+    def _complete(self, feed: Feed, known: FeedEntry, entry: FeedEntry) -> Taken:
+        """Add parts that were missing to an entry that is known."""
+        parts = {**entry.parts, **known.parts}
+        if parts.keys() == known.parts.keys():
+            return Taken.KNOWN
+        whole = FeedEntry(known.head, known.signature, parts)
+        try:
+            whole.check()
+            check_proposal(self.study, whole)
+        except CbocError as error:
+            return self._refuse(entry, str(error))
+        self._kept(whole)
+        if known.number < len(feed.entries):
+            feed.entries[known.number] = whole
+        else:
+            feed.later[known.number] = whole
+        return Taken.NEW
+
+    def _split(self, feed: Feed, known: FeedEntry, entry: FeedEntry) -> Taken:
+        """Refuse a feed from the entry on of which there are two."""
+        self._kept(entry)
+        feed.fork = (known, entry)
+        feed.trouble = (
+            f"there are two entries {entry.number} of '{feed.site}', both signed ({known.hash[:12]} and "
+            f"{entry.hash[:12]}): two copies of the site are in use, or an old one; from there on it is refused"
+        )
+        del feed.entries[entry.number :]
+        feed.later.clear()
+        return Taken.REFUSED
+
+    def _kept(self, entry: FeedEntry) -> None:
+        if self._keep is not None:
+            self._keep(entry)
+
+    def _refuse(self, entry: FeedEntry, reason: str) -> Taken:
+        self.refused[entry.hash] = reason
+        while len(self.refused) > len(self.feeds) + 10:
+            del self.refused[next(iter(self.refused))]
+        return Taken.REFUSED
+
+    # ------------------------------------------------------------------------------------------------ all of them
+
+    def entries(self) -> Iterator[FeedEntry]:
+        """All entries that are known here, with the proofs of forks."""
+        for feed in self.feeds.values():
+            yield from feed.entries
+            yield from feed.later.values()
+            yield from feed.fork or ()
+
+    @property
+    def troubles(self) -> list[str]:
+        """A sentence for every feed that is refused from some entry on."""
+        return [feed.trouble for feed in self.feeds.values() if feed.trouble]
+
+    def neighbours(self, site: str) -> list[str]:
+        """The sites whose designs a site may see, in the order of the study."""
+        links = self.study.links[self.study.index(site)]
+        return [name for name, is_linked in zip(self.study.sites, links, strict=True) if is_linked and name != site]
+
+
+def check_next(study: Study, feed: Feed, entry: FeedEntry) -> None:
+    """Raise one sentence if a signed entry cannot follow the feed."""
+    said = entry.said
+    if feed.trouble:
+        raise CbocError(feed.trouble)
+    if said is None:
+        raise CbocError("what it says is missing")
+    if feed.last is not None and feed.last.act is Act.LEAVE:
+        raise CbocError("the site has left before")
+    if entry.act is Act.HELLO:
+        if study.from_agreement(said["agreement"]).digest != study.digest:
+            raise CbocError("it names another agreement")
+        return
+    before = feed.turns[-1] if feed.turns else None
+    if entry.turn < (0 if before is None else before.turn + (entry.act is Act.TURN)):
+        raise CbocError("its turn was taken before")
+    if entry.act is not Act.TURN:
+        return
+    last = None if before is None else before.said
+    spent = said["earlier"] if last is None else last["earlier"] + last["wells"]
+    if said["earlier"] != spent or not 1 <= said["wells"] <= study.budget(entry.site) - spent:
+        raise CbocError("it counts its experiments wrongly, or has more than its budget")
+    if (said["state"] is None) == study.pace.waits or (said["seen"] is None) != study.pace.waits:
+        raise CbocError("it belongs to another pace")
+    if study.pace.waits and last is not None and said["state"] <= last["state"]:
+        raise CbocError("its round is not after its last one")
+    if not study.pace.waits and not set(said["seen"]) <= set(study.sites) - {entry.site}:
+        raise CbocError("it has seen sites that the study does not have")
+    if study.needs_rewards != (said["reward"] is not None):
+        raise CbocError("it has a reward where the rule asks for none, or none where it asks for one")
+    check_proposal(study, entry)
+
+
+def check_proposal(study: Study, entry: FeedEntry) -> None:
+    """Raise one sentence if the designs of an entry, as far as they are here, do not fit the study."""
+    if entry.proposal is not None:
+        study.check_proposal(entry.proposal)
+    elif DESIGNS in entry.parts:
+        raise Misfit("its designs are there, and what it says is missing")
