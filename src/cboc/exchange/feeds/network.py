@@ -12,12 +12,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import cached_property
 
 from cboc.errors import CbocError
 from cboc.exchange.feeds.carrier import Carrier
-from cboc.exchange.feeds.entry import Act, FeedEntry, write
+from cboc.exchange.feeds.entry import DESIGNS, Act, FeedEntry, write
 from cboc.exchange.feeds.keys import Keys
-from cboc.exchange.feeds.record import Record
+from cboc.exchange.feeds.record import Record, needs_everybody
 from cboc.exchange.feeds.replica import Feed, Replica
 from cboc.exchange.ledger import Ledger
 from cboc.exchange.messages import Mix, News, Proposal
@@ -87,7 +88,9 @@ class Feeds:
                 )
             return
         if self.study.pace.waits and latest is not None and latest.state >= record.closed:
-            raise Waiting(self._standing(record), f"round {latest.state} is open, and '{self.site}' has proposed for it already.")
+            raise Waiting(
+                self._standing(record), f"round {latest.state} is open, and '{self.site}' has proposed for it already."
+            )
         earlier = 0 if latest is None else latest.after
         if len(proposal.X) > self.study.budget(self.site) - earlier or self.feed.has_left:
             raise CbocError(
@@ -103,7 +106,7 @@ class Feeds:
     def _seen(self) -> dict[str, int]:
         """How many entries of every other feed are known here."""
         feeds = self.replica.feeds.values()
-        return {feed.site: len(feed.entries) for feed in feeds if feed.entries and feed.site != self.site}
+        return {feed.site: len(feed.entries) for feed in feeds if feed.entries and feed.site in self.wanted}
 
     def leave(self, site: str) -> None:
         """End the own feed."""
@@ -118,17 +121,29 @@ class Feeds:
     # ------------------------------------------------------------------------------------------------- the others
 
     def sync(self) -> None:
-        """Give what was not given yet, and take what is new; trouble with the carrier is remembered, not raised."""
-        self._give()
+        """Take what is new, and give what was not given yet; trouble with the carrier is remembered, not raised."""
         try:
-            for entry in self.carrier.take(self.replica):
+            for entry in self.carrier.take(self.replica, [self.site, *self.wanted]):
                 if entry.site == self.site and entry.number >= len(self.feed.entries):
                     raise Conflict(OLD_COPY.format(entry.number, self.site))
-                self.replica.take(entry)
+                is_near = entry.site in (self.site, *self._neighbours)
+                self.replica.take(entry if is_near else entry.without(DESIGNS))
         except Unreachable as error:
             self.trouble = str(error)
+            return
         if self.feed.trouble:
             raise Conflict(f"{self.feed.trouble}.")
+        self._give()
+
+    @cached_property
+    def _neighbours(self) -> list[str]:
+        return self.replica.neighbours(self.site)
+
+    @cached_property
+    def wanted(self) -> list[str]:
+        """The sites whose feeds are needed here: the neighbours', or without their designs everybody's."""
+        others = [site for site in self.study.sites if site != self.site]
+        return others if needs_everybody(self.replica) else self._neighbours
 
     def _give(self) -> None:
         try:
