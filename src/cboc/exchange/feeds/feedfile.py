@@ -27,6 +27,7 @@ CREATE TABLE entries (site TEXT, number INTEGER, hash TEXT, at REAL NOT NULL, en
                       PRIMARY KEY (site, number, hash));
 """
 NAMES = {"about", "entries"}
+INSERT = "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)"
 
 
 class FeedFile:
@@ -69,18 +70,28 @@ class FeedFile:
             connection.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", rows)
         self.about |= facts
 
+    def append(self, entry: FeedEntry) -> None:
+        """Save an entry of the own feed, unless another process of this site was faster."""
+        with self._open() as connection:
+            place = (entry.site, entry.number)
+            if connection.execute("SELECT 1 FROM entries WHERE site = ? AND number = ?", place).fetchone():
+                raise CbocError(f"another process has written entry {entry.number} of '{entry.site}'; try again.")
+            connection.execute(INSERT, _row(entry))
+
     def keep(self, entry: FeedEntry) -> None:
         """Save an entry; one that was incomplete is replaced."""
         with self._open() as connection:
-            row = (entry.site, entry.number, entry.hash, time.time(), entry.to_bytes())
-            connection.execute("INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)", row)
+            connection.execute(INSERT, _row(entry))
 
-    def entries(self) -> list[FeedEntry]:
-        """All entries, in the order of their numbers."""
+    def entries(self, after: int = 0) -> tuple[list[FeedEntry], int]:
+        """The entries that were saved after a place in the file, and the place up to which these go."""
         with self._open() as connection:
-            rows = connection.execute("SELECT entry FROM entries ORDER BY number, at").fetchall()
+            query = "SELECT rowid, entry FROM entries WHERE rowid > ? ORDER BY number, rowid"
+            rows = connection.execute(query, (after,)).fetchall()
         with self._undamaged():
-            return [FeedEntry.from_bytes(bytes(content)) for (content,) in rows]
+            return [FeedEntry.from_bytes(bytes(content)) for _, content in rows], max(
+                (r for r, _ in rows), default=after
+            )
 
     def heard(self) -> dict[str, float]:
         """When the last entry of every site arrived here, in seconds since 1970."""
@@ -100,9 +111,13 @@ class FeedFile:
     def _open(self) -> Iterator[sqlite3.Connection]:
         address = self.path.resolve().as_uri() + "?mode=rw"
         try:
-            with closing(sqlite3.connect(address, uri=True, timeout=30.0)) as connection:
+            with closing(sqlite3.connect(address, uri=True, timeout=30.0, isolation_level="IMMEDIATE")) as connection:
                 connection.execute("PRAGMA synchronous=FULL")
-                with connection:
+                with connection:  # commits, or rolls back
                     yield connection
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise CbocError(f"{self.path} cannot be used: {error}.") from None
+
+
+def _row(entry: FeedEntry) -> tuple[str, int, str, float, bytes]:
+    return (entry.site, entry.number, entry.hash, time.time(), entry.to_bytes())

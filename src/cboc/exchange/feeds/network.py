@@ -16,7 +16,8 @@ from functools import cached_property
 
 from cboc.errors import CbocError
 from cboc.exchange.feeds.carrier import Carrier
-from cboc.exchange.feeds.entry import DESIGNS, Act, FeedEntry, write
+from cboc.exchange.feeds.entry import DESIGNS, Act, write
+from cboc.exchange.feeds.feedfile import FeedFile
 from cboc.exchange.feeds.keys import Keys
 from cboc.exchange.feeds.record import Record, needs_everybody
 from cboc.exchange.feeds.replica import Feed, Replica
@@ -31,7 +32,10 @@ OLD_COPY = (
 
 
 class Feeds:
-    """A `Network` for one site that replicates feeds through a carrier."""
+    """A `Network` for one site that replicates feeds through a carrier.
+
+    `file` keeps the feeds; `record` is called with the number and the content of every entry that is about to leave.
+    """
 
     def __init__(
         self,
@@ -39,11 +43,13 @@ class Feeds:
         site: str,
         keys: Keys,
         carrier: Carrier,
-        append: Callable[[FeedEntry], None] | None = None,
+        file: FeedFile | None = None,
+        record: Callable[[int, bytes], None] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.replica, self.site, self.carrier, self.clock = replica, site, carrier, clock
-        self.study, self._keys, self._append = replica.study, keys, append
+        self.study, self._keys, self._file, self._record_sent = replica.study, keys, file, record
+        self._known = 0  # so far the file has been read
         self.trouble = ""  # why the carrier did not work the last time
         self._since: tuple[int, float] = (-1, 0.0)  # the open round, and when this site first saw a proposal of it
 
@@ -54,8 +60,15 @@ class Feeds:
         """The own feed."""
         return self.replica.feeds[self.site]
 
+    def reload(self) -> None:
+        """Take in what other processes of this site have written to its file."""
+        if self._file is not None:
+            entries, self._known = self._file.entries(self._known)
+            self.replica.load(entries)
+
     def hello(self) -> None:
         """Begin the own feed, if that has not been done: the keys, and what was agreed."""
+        self.reload()
         if self.feed.last is None:
             keys = self._keys.identity
             said = {"act": Act.HELLO, "signing": keys.signing, "sealing": keys.sealing}
@@ -66,8 +79,10 @@ class Feeds:
         if self.feed.trouble:
             raise Conflict(f"{self.feed.trouble}.")
         entry = write(self._keys, self.study.digest, self.site, self.feed.last, turn, said, designs)
-        if self._append is not None:
-            self._append(entry)
+        if self._record_sent is not None:
+            self._record_sent(entry.number, entry.in_words())
+        if self._file is not None:
+            self._file.append(entry)
         self.replica.take(entry)
         if self.feed.last is not entry:
             raise CbocError(f"the own entry was refused: {self.replica.refused.get(entry.hash, self.feed.trouble)}.")
@@ -122,6 +137,7 @@ class Feeds:
 
     def sync(self) -> None:
         """Take what is new, and give what was not given yet; trouble with the carrier is remembered, not raised."""
+        self.reload()
         try:
             for entry in self.carrier.take(self.replica, [self.site, *self.wanted]):
                 if entry.site == self.site and entry.number >= len(self.feed.entries):
