@@ -109,8 +109,8 @@ def connect(file: SiteFile, agreed: Study, name: str) -> Feeds:
 
     feeds, address = feeds_of(file), file.about["url"]
     replica = Replica(agreed, feeds.keep)
-    seal = Seal(name, feeds.keys) if file.about.get("sealed") else None
-    folder = Folder(address.removeprefix(PREFIX), seal)
+    seals = bool(file.about.get("sealed"))
+    folder = Folder(address.removeprefix(PREFIX), Seal(name, feeds.keys), seals=seals)
 
     def record(number: int, content: bytes) -> None:
         file.record(address, "APPEND", f"/feed/{number}", content)

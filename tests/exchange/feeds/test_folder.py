@@ -23,7 +23,7 @@ PLANTED = (0.123456789, 0.987654321)
 
 def network(agreed, name, path, *, sealed=False, keys=None, **options):
     keys = Keys.make() if keys is None else keys
-    folder = Folder(path, Seal(name, keys) if sealed else None)
+    folder = Folder(path, Seal(name, keys), seals=sealed)
     folder.found(agreed)
     found = Feeds(Replica(agreed), name, keys, folder, **options)
     found.hello()
@@ -210,6 +210,16 @@ def test_whoever_joins_a_sealed_folder_later_can_read_what_was_written_before(tm
     x.sync()  # x has heard of y, and writes it again for both
     y.sync()
     assert y.replica.feeds["x"].entries[-1].proposal == proposal("x")
+
+
+def test_a_site_that_seals_and_one_that_does_not_understand_each_other(tmp_path):
+    agreed = study(pace="free")
+    x, y = network(agreed, "x", tmp_path, sealed=True), network(agreed, "y", tmp_path)
+    for one in (x, y, x, y):
+        one.sync()
+    x.submit(proposal("x"))
+    y.submit(proposal("y"))
+    assert min(y.mix("y", 0).weights[:2]) > 0.0 and b"designs" not in files(tmp_path, "x")[-1].read_bytes()[:40]
 
 
 def test_nothing_is_ever_changed_or_deleted(tmp_path):

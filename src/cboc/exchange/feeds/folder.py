@@ -34,10 +34,10 @@ NAME = re.compile(r"(\d{6,})-([0-9a-f]{16})")
 
 
 class Folder:
-    """The folder of one study. `seal` hides entries from whoever runs the storage."""
+    """The folder of one study. `seal` opens what others have sealed; with `seals` own entries are sealed as well."""
 
-    def __init__(self, path: str | Path, seal: Seal | None = None) -> None:
-        self.path, self._seal = Path(path), seal
+    def __init__(self, path: str | Path, seal: Seal | None = None, *, seals: bool = False) -> None:
+        self.path, self._seal, self._seals = Path(path), seal, seals
         self._given: set[str] = set()  # names of own files that are there
         self._read: set[tuple[str, str]] = set()  # files whose entry was taken, by folder and name
 
@@ -84,7 +84,8 @@ class Folder:
     def give(self, replica: Replica, site: str) -> None:
         """Put the own entries into the folder that are not there yet; sealed ones also for readers who came later."""
         self.check(replica.study)
-        readers = "" if self._seal is None else f"-{self._seal.readers(replica)}"
+        seal = self._seal if self._seals else None
+        readers = "" if seal is None else f"-{seal.readers(replica)}"
         wanted = {
             f"{entry.number:06}-{entry.hash[:16]}{readers}{ENTRY}": entry for entry in replica.feeds[site].entries
         }
@@ -96,7 +97,7 @@ class Folder:
             there = {entry.name for entry in os.scandir(place)}
             for name in sorted(new - there):
                 entry = wanted[name]
-                _put(place, name, entry.to_bytes() if self._seal is None else self._seal.close(entry, replica))
+                _put(place, name, entry.to_bytes() if seal is None else seal.close(entry, replica))
         except OSError as error:
             raise Unreachable(f"{place} cannot be written: {error.strerror}.") from None
         self._given |= new
