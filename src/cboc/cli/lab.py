@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import urlsplit
@@ -43,15 +44,23 @@ Cost = Annotated[float | None, typer.Option(min=0.0, help="What the experiment c
 
 
 def join(
-    url: Annotated[str, typer.Argument(help="The coordinator's address, https://HOST:PORT.")],
-    code: Annotated[str, typer.Argument(help="The invitation.")],
+    address: Annotated[str, typer.Argument(help="A coordinator, https://HOST:PORT, or a shared folder, folder:PATH.")],
+    code: Annotated[str | None, typer.Argument(help="The invitation, for a coordinator.", show_default=False)] = None,
     direction: Annotated[
         str | None, typer.Option(metavar="maximise|minimise", help="What to do with the outcome.")
     ] = None,
     file: SiteOption = FILE,
+    site: Annotated[str | None, typer.Option(help="In a folder: the name that the study has for this site.")] = None,
     study: Annotated[
-        Path | None, typer.Option(metavar="STUDY.toml", help="The study you expect; joins only if it is this one.")
+        Path | None,
+        typer.Option(
+            metavar="STUDY.toml",
+            help="The study you expect; joins only if it is this one. In a folder, the first to join gives it.",
+        ),
     ] = None,
+    sealed: Annotated[
+        bool, typer.Option("--sealed", help="In a folder: encrypt what is written for the site's neighbours.")
+    ] = False,
     data: Annotated[Path | None, typer.Option(metavar="CSV", help="Results from before the study.")] = None,
     outcome: Annotated[str, typer.Option(help="The outcome's column in that file.")] = "y",
     initial: Annotated[
@@ -65,29 +74,38 @@ def join(
         Path | None, typer.Option(metavar="PEM", help="The coordinator's certificate, if it made its own.")
     ] = None,
 ) -> None:
-    """Take part in a study, with an invitation.
+    """Take part in a study, with an invitation to a coordinator or through a shared folder.
 
     All of this site's data are in its own file: the token, which is made here, the trials with their outcomes, and a
-    copy of every message that leaves. Outcomes do not leave. Keep the file, and let nobody else read it.
+    copy of every message that leaves. Outcomes do not leave. Keep the file, and let nobody else read it. With a folder,
+    the site's keys and everybody's feeds are in a second file beside it, which ends in .feeds.
 
-    Example: `cboc join https://cboc.example.org 8Zk... --direction maximise`
+    Examples: `cboc join https://cboc.example.org 8Zk... --direction maximise`, `cboc join folder:~/Nextcloud/ours
+    --site lab-b --direction maximise`
     """
-    if not is_private(url):  # before the code and a token are sent
-        notes.print(f"{url} is not HTTPS: anybody on the way can read designs and speak for this site.", style="red")
-    site = site_of(
+    is_folder = address.startswith("folder:")
+    if not is_folder and not is_private(address):  # before the code and a token are sent
+        notes.print(
+            f"{address} is not HTTPS: anybody on the way can read designs and speak for this site.", style="red"
+        )
+    given = {name: value for name, value in (("initial", initial), ("most_cost", most_cost)) if value is not None}
+    joined = site_of(
         file,
-        url=url,
+        url=address,
         code=code,
         direction=_direction(direction),
         study=None if study is None else read_terms(study).study,
         data=data,
         outcome=outcome,
-        policy=None if initial is None and most_cost is None else Policy(initial=initial, most_cost=most_cost),
+        policy=_changed_policy(file, given) if given else None,
+        **({"site": site, "sealed": sealed} if is_folder else {}),
         certificate=None if certificate is None else certificate.read_text(encoding="ascii", errors="replace"),
     )
-    typer.echo(write(_parameters(site), Format.TABLE))
-    others = ", ".join(name for name in site.study.sites if name != site.name)
-    start = f"Joined '{site.study.name}' as '{site.name}', with {others or 'nobody else'}"
+    if not is_folder and (site is not None or sealed):
+        notes.print("--site and --sealed are for a folder; at a coordinator the invitation says who you are.")
+    typer.echo(write(_parameters(joined), Format.TABLE))
+    others = ", ".join(name for name in joined.study.sites if name != joined.name)
+    start = f"Joined '{joined.study.name}' as '{joined.name}', with {others or 'nobody else'}"
     notes.print(f"{start}. Next: {hint('ask', file)}.")
 
 
@@ -248,6 +266,13 @@ def best_row(file: Path) -> Row:
     if not len(site.dataset):
         raise CbocError(f"{file} holds no result yet; {hint('ask', file)} gives an experiment.")
     return {"site": site.name, "y": site.best.y, **site.best_design}
+
+
+def _changed_policy(file: Path, given: dict[str, Any]) -> Policy:
+    """The policy in a site's file, if it has one, with these settings changed."""
+    from cboc.joining import kept_policy
+
+    return replace(kept_policy(SiteFile(file)) if file.exists() else Policy(), **given)
 
 
 def site_of(file: Path, **options: Any) -> Site:

@@ -14,8 +14,8 @@ class Shelf:
         for entry in replica.feeds[site].entries:
             self.copies.setdefault(entry.hash, entry.to_bytes())
 
-    def take(self, replica):  # noqa: ARG002
-        return [FeedEntry.from_bytes(copy) for copy in self.copies.values()]
+    def take(self, replica, sites):  # noqa: ARG002
+        return [FeedEntry.from_bytes(copy) for copy in list(self.copies.values())]
 
 
 def feeds(study, shelf=None, **options):

@@ -89,7 +89,7 @@ def test_at_the_free_pace_every_answer_equals_its_replay_from_the_feeds(rule):
         answers[site, turns[site]] = of[site].mix(site, turns[site])
         turns[site] += 1
     stranger = Replica(agreed)  # it knows nothing but what is on the shelf
-    stranger.load(of["x"].carrier.take(stranger))
+    stranger.load(of["x"].carrier.take(stranger, SITES))
     for (site, turn), answer in answers.items():
         ledger = Ledger(agreed, Record(stranger, site))
         assert ledger.mix(site, turn) == answer

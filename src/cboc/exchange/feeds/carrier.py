@@ -15,8 +15,8 @@ class Carrier(Protocol):
     def give(self, replica: Replica, site: str) -> None:
         """Offer all entries of the own feed that the carrier does not have yet."""
 
-    def take(self, replica: Replica) -> Iterable[FeedEntry]:
-        """The entries of the others that the replica may not have yet, in any order."""
+    def take(self, replica: Replica, sites: Iterable[str]) -> Iterable[FeedEntry]:
+        """The entries of these sites that the replica may not have yet, in any order."""
 
 
 class Nowhere:
@@ -25,5 +25,5 @@ class Nowhere:
     def give(self, replica: Replica, site: str) -> None:
         """Do nothing."""
 
-    def take(self, replica: Replica) -> Iterable[FeedEntry]:  # noqa: ARG002
+    def take(self, replica: Replica, sites: Iterable[str]) -> Iterable[FeedEntry]:  # noqa: ARG002
         return ()

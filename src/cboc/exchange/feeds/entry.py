@@ -194,6 +194,14 @@ class FeedEntry:
         whole = {"head": self.head, "signature": self.signature, **self.parts}
         return json.dumps(whole, ensure_ascii=True, sort_keys=True).encode()
 
+    def in_words(self) -> bytes:
+        """Everything that the entry says, as one JSON object: what leaves, for people to read."""
+        fields = [self.fields, self.said or {}]
+        fields += [json.loads(self.parts[DESIGNS])] if DESIGNS in self.parts else []
+        return json.dumps(
+            {name: value for part in fields for name, value in part.items() if value is not None}
+        ).encode()
+
     @classmethod
     def from_bytes(cls, content: bytes) -> FeedEntry:
         """Read an entry; raises `Misfit` if this is none, or not all of it."""

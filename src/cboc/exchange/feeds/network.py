@@ -12,12 +12,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from functools import cached_property
 
 from cboc.errors import CbocError
 from cboc.exchange.feeds.carrier import Carrier
-from cboc.exchange.feeds.entry import Act, FeedEntry, write
+from cboc.exchange.feeds.entry import DESIGNS, Act, write
+from cboc.exchange.feeds.feedfile import FeedFile
 from cboc.exchange.feeds.keys import Keys
-from cboc.exchange.feeds.record import Record
+from cboc.exchange.feeds.record import Record, needs_everybody
 from cboc.exchange.feeds.replica import Feed, Replica
 from cboc.exchange.ledger import Ledger
 from cboc.exchange.messages import Mix, News, Proposal
@@ -30,7 +32,10 @@ OLD_COPY = (
 
 
 class Feeds:
-    """A `Network` for one site that replicates feeds through a carrier."""
+    """A `Network` for one site that replicates feeds through a carrier.
+
+    `file` keeps the feeds; `record` is called with the number and the content of every entry that is about to leave.
+    """
 
     def __init__(
         self,
@@ -38,11 +43,13 @@ class Feeds:
         site: str,
         keys: Keys,
         carrier: Carrier,
-        append: Callable[[FeedEntry], None] | None = None,
+        file: FeedFile | None = None,
+        record: Callable[[int, bytes], None] | None = None,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self.replica, self.site, self.carrier, self.clock = replica, site, carrier, clock
-        self.study, self._keys, self._append = replica.study, keys, append
+        self.study, self._keys, self._file, self._record_sent = replica.study, keys, file, record
+        self._known = 0  # so far the file has been read
         self.trouble = ""  # why the carrier did not work the last time
         self._since: tuple[int, float] = (-1, 0.0)  # the open round, and when this site first saw a proposal of it
 
@@ -53,8 +60,15 @@ class Feeds:
         """The own feed."""
         return self.replica.feeds[self.site]
 
+    def reload(self) -> None:
+        """Take in what other processes of this site have written to its file."""
+        if self._file is not None:
+            entries, self._known = self._file.entries(self._known)
+            self.replica.load(entries)
+
     def hello(self) -> None:
         """Begin the own feed, if that has not been done: the keys, and what was agreed."""
+        self.reload()
         if self.feed.last is None:
             keys = self._keys.identity
             said = {"act": Act.HELLO, "signing": keys.signing, "sealing": keys.sealing}
@@ -65,8 +79,10 @@ class Feeds:
         if self.feed.trouble:
             raise Conflict(f"{self.feed.trouble}.")
         entry = write(self._keys, self.study.digest, self.site, self.feed.last, turn, said, designs)
-        if self._append is not None:
-            self._append(entry)
+        if self._record_sent is not None:
+            self._record_sent(entry.number, entry.in_words())
+        if self._file is not None:
+            self._file.append(entry)
         self.replica.take(entry)
         if self.feed.last is not entry:
             raise CbocError(f"the own entry was refused: {self.replica.refused.get(entry.hash, self.feed.trouble)}.")
@@ -87,7 +103,9 @@ class Feeds:
                 )
             return
         if self.study.pace.waits and latest is not None and latest.state >= record.closed:
-            raise Waiting(self._standing(record), f"round {latest.state} is open, and '{self.site}' has proposed for it already.")
+            raise Waiting(
+                self._standing(record), f"round {latest.state} is open, and '{self.site}' has proposed for it already."
+            )
         earlier = 0 if latest is None else latest.after
         if len(proposal.X) > self.study.budget(self.site) - earlier or self.feed.has_left:
             raise CbocError(
@@ -103,7 +121,7 @@ class Feeds:
     def _seen(self) -> dict[str, int]:
         """How many entries of every other feed are known here."""
         feeds = self.replica.feeds.values()
-        return {feed.site: len(feed.entries) for feed in feeds if feed.entries and feed.site != self.site}
+        return {feed.site: len(feed.entries) for feed in feeds if feed.entries and feed.site in self.wanted}
 
     def leave(self, site: str) -> None:
         """End the own feed."""
@@ -118,17 +136,30 @@ class Feeds:
     # ------------------------------------------------------------------------------------------------- the others
 
     def sync(self) -> None:
-        """Give what was not given yet, and take what is new; trouble with the carrier is remembered, not raised."""
-        self._give()
+        """Take what is new, and give what was not given yet; trouble with the carrier is remembered, not raised."""
+        self.reload()
         try:
-            for entry in self.carrier.take(self.replica):
+            for entry in self.carrier.take(self.replica, [self.site, *self.wanted]):
                 if entry.site == self.site and entry.number >= len(self.feed.entries):
                     raise Conflict(OLD_COPY.format(entry.number, self.site))
-                self.replica.take(entry)
+                is_near = entry.site in (self.site, *self._neighbours)
+                self.replica.take(entry if is_near else entry.without(DESIGNS))
         except Unreachable as error:
             self.trouble = str(error)
+            return
         if self.feed.trouble:
             raise Conflict(f"{self.feed.trouble}.")
+        self._give()
+
+    @cached_property
+    def _neighbours(self) -> list[str]:
+        return self.replica.neighbours(self.site)
+
+    @cached_property
+    def wanted(self) -> list[str]:
+        """The sites whose feeds are needed here: the neighbours', or without their designs everybody's."""
+        others = [site for site in self.study.sites if site != self.site]
+        return others if needs_everybody(self.replica) else self._neighbours
 
     def _give(self) -> None:
         try:

@@ -1,0 +1,50 @@
+"""Feeds in one file, to go by mail or on a stick: the same entries, one a line, in any order, any number of times."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from cboc.errors import CbocError
+from cboc.exchange.feeds.entry import FIRST, FeedEntry
+from cboc.exchange.study import Study
+from cboc.exchange.wire import Misfit
+
+TITLE = b"cboc feeds 1"
+
+
+def write_bundle(path: Path, entries: Iterable[FeedEntry]) -> int:
+    """Write these entries into a file; returns how many they are."""
+    lines = [entry.to_bytes() for entry in entries]
+    try:
+        path.write_bytes(b"\n".join([TITLE, *lines, b""]))
+    except OSError as error:
+        raise CbocError(f"{path} cannot be written: {error.strerror}; choose another place.") from None
+    return len(lines)
+
+
+def read_bundle(path: Path) -> Iterator[FeedEntry]:
+    """The entries of a file; lines that are damaged or cut off are left out, as if they had not come yet."""
+    try:
+        title, *lines = path.read_bytes().splitlines()
+    except OSError as error:
+        raise CbocError(f"{path} cannot be read: {error.strerror}.") from None
+    except ValueError:
+        title, lines = b"", []
+    if title.strip() != TITLE:
+        raise CbocError(f"{path} is not a file of feeds; cboc feed export writes one.")
+    for line in lines:
+        try:
+            yield FeedEntry.from_bytes(line)
+        except Misfit:
+            continue
+
+
+def study_of(entries: Iterable[FeedEntry]) -> Study | None:
+    """The study that the first hello among these entries names; None if there is none."""
+    for entry in entries:
+        if entry.before == FIRST and entry.said is not None:
+            study = Study.from_agreement(entry.said["agreement"])
+            if study.digest == entry.study:
+                return study
+    return None

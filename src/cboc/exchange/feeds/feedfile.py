@@ -1,0 +1,123 @@
+"""A site's own file of feeds: its keys, its own feed, and copies of the others'. It has no place for an outcome.
+
+It lies beside the site's file and is all that a process which talks to others has to open. An entry is on disk before
+it is given to anybody.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from typing import Any
+
+from cboc.errors import CbocError
+from cboc.exchange.feeds.entry import FeedEntry
+from cboc.exchange.feeds.keys import Keys
+from cboc.exchange.wire import Misfit
+
+FORMAT = 1
+TABLES = """
+CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE entries (site TEXT, number INTEGER, hash TEXT, at REAL NOT NULL, entry BLOB NOT NULL,
+                      PRIMARY KEY (site, number, hash));
+"""
+NAMES = {"about", "entries"}
+INSERT = "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)"
+
+
+class FeedFile:
+    """The file of feeds beside a site's file, readable by its owner alone."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        if not path.exists():
+            self._make()
+        with self._open() as connection:
+            tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+            if tables != NAMES:
+                raise CbocError(f"{path} is not a file of feeds; name another.")
+            rows = connection.execute("SELECT key, value FROM about").fetchall()
+        with self._undamaged():
+            self.about: dict[str, Any] = {key: json.loads(value) for key, value in rows}
+        if self.about.get("format") != FORMAT:
+            raise CbocError(f"{path} was written by another version of cboc; use that one.")
+        with self._undamaged():
+            self.keys = Keys.from_text(self.about["keys"])
+
+    def _make(self) -> None:
+        try:
+            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+        except FileExistsError:
+            return
+        except OSError as error:
+            raise CbocError(f"{self.path} cannot be made: {error.strerror}; choose another folder.") from None
+        with self._open() as connection:
+            connection.executescript(TABLES)
+            facts = {"format": FORMAT, "keys": Keys.make().to_text()}
+            connection.executemany(
+                "INSERT INTO about VALUES (?, ?)", [(key, json.dumps(value)) for key, value in facts.items()]
+            )
+
+    def remember(self, **facts: Any) -> None:
+        """Save facts, in place of earlier ones."""
+        with self._open() as connection:
+            rows = [(key, json.dumps(value)) for key, value in facts.items()]
+            connection.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", rows)
+        self.about |= facts
+
+    def append(self, entry: FeedEntry) -> None:
+        """Save an entry of the own feed, unless another process of this site was faster."""
+        with self._open() as connection:
+            place = (entry.site, entry.number)
+            if connection.execute("SELECT 1 FROM entries WHERE site = ? AND number = ?", place).fetchone():
+                raise CbocError(f"another process has written entry {entry.number} of '{entry.site}'; try again.")
+            connection.execute(INSERT, _row(entry))
+
+    def keep(self, entry: FeedEntry) -> None:
+        """Save an entry; one that was incomplete is replaced."""
+        with self._open() as connection:
+            connection.execute(INSERT, _row(entry))
+
+    def entries(self, after: int = 0) -> tuple[list[FeedEntry], int]:
+        """The entries that were saved after a place in the file, and the place up to which these go."""
+        with self._open() as connection:
+            query = "SELECT rowid, entry FROM entries WHERE rowid > ? ORDER BY number, rowid"
+            rows = connection.execute(query, (after,)).fetchall()
+        with self._undamaged():
+            return [FeedEntry.from_bytes(bytes(content)) for _, content in rows], max(
+                (r for r, _ in rows), default=after
+            )
+
+    def heard(self) -> dict[str, float]:
+        """When the last entry of every site arrived here, in seconds since 1970."""
+        with self._open() as connection:
+            return dict(connection.execute("SELECT site, max(at) FROM entries GROUP BY site").fetchall())
+
+    @contextmanager
+    def _undamaged(self) -> Iterator[None]:
+        try:
+            yield
+        except (CbocError, Misfit, ValueError, KeyError, TypeError, AttributeError):
+            raise CbocError(
+                f"{self.path} is damaged; restore an earlier copy, together with the site's file."
+            ) from None
+
+    @contextmanager
+    def _open(self) -> Iterator[sqlite3.Connection]:
+        address = self.path.resolve().as_uri() + "?mode=rw"
+        try:
+            with closing(sqlite3.connect(address, uri=True, timeout=30.0, isolation_level="IMMEDIATE")) as connection:
+                connection.execute("PRAGMA synchronous=FULL")
+                with connection:  # commits, or rolls back
+                    yield connection
+        except (sqlite3.Error, UnicodeDecodeError) as error:
+            raise CbocError(f"{self.path} cannot be used: {error}.") from None
+
+
+def _row(entry: FeedEntry) -> tuple[str, int, str, float, bytes]:
+    return (entry.site, entry.number, entry.hash, time.time(), entry.to_bytes())

@@ -1,0 +1,197 @@
+"""Joining a study: the same `Site` as in one process, with its data in its own file.
+
+site = cboc.join("https://coordinator:8000", code, storage="lab-b.db", direction="maximise")
+site = cboc.join("folder:/shared/ours", site="lab-b", storage="lab-b.db", direction="maximise")
+site = cboc.join(storage="lab-b.db")            # later, in another process: it goes on where it was
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from cboc.data.dataset import Dataset, Direction
+from cboc.errors import CbocError, check_kind
+from cboc.exchange.identity import identify
+from cboc.exchange.network import Network
+from cboc.exchange.rest import Rest
+from cboc.exchange.study import Study
+from cboc.joining import coordinator, folder
+from cboc.joining.agreement import damaged
+from cboc.site.policy import Policy
+from cboc.site.site import Site
+from cboc.storage.sitefile import SiteFile
+from cboc.strategy.collaborative import collaborative
+
+KEPT = ("initial", "seed", "stop_below", "goes_on_alone", "most_cost")  # of a policy; of a strategy, its identity
+FINAL = ("initial", "seed")  # the settings that cannot change after the first trial
+
+
+def join(
+    url: str | None = None,
+    code: str | None = None,
+    *,
+    storage: str | Path,
+    site: str | None = None,
+    direction: Direction | str | None = None,
+    policy: Policy | None = None,
+    study: Study | None = None,
+    data: Dataset | str | Path | None = None,
+    outcome: str = "y",
+    certificate: str | None = None,
+    sealed: bool = False,
+    patience: float = 60.0,
+    goes_on_alone: bool | None = None,
+    on_retry: Callable[[str], None] | None = None,
+) -> Site:
+    """Join a study: the first time with an address and a direction; later the file knows them.
+
+    Through a coordinator, `code` is that of the invitation. Through a shared folder (folder:PATH) `site` is the name
+    that the study has for this site; the first one to join also gives the `study`, and with `sealed` only neighbours
+    can read what it writes. `policy` is how the site behaves; all of it but its strategy is kept in the file. `study`
+    is what the site expects: if the others' differs, this raises the differences and does not join. `data` are results
+    from before the study, a dataset or a CSV file whose column `outcome` holds them. With the direction they are kept
+    in the file, and may be changed until the first trial. `certificate` is the PEM text of the coordinator's
+    self-signed one. While the coordinator is down the site goes on alone, and says so; `goes_on_alone` overrides that
+    for this process. `on_retry` is called with the reason when a message has to be repeated. Tokens and keys are made
+    here, and kept before anything is sent.
+    """
+    is_folder = folder.is_address(url)
+    if folder.is_address(url):
+        folder.check_given(url, code, certificate)
+    else:
+        coordinator.check_given(url, code, certificate, patience)
+    _check_kinds(policy, study, data)
+    wanted = None if direction is None else str(Direction.of(direction))
+    file = SiteFile(storage, is_made=url is not None and (code is not None or is_folder))
+    if "agreement" in file.about:
+        _check_sound(file)
+        _settle(file, policy, wanted)
+        if is_folder != folder.is_address(file.about["url"]) and url is not None:
+            raise CbocError(f"{file.path} has joined at {file.about['url']}; cboc move takes a study elsewhere.")
+        if folder.is_address(file.about["url"]):
+            folder.move(file, url)
+        else:
+            coordinator.move(file, url, code, certificate, patience)
+    elif is_folder:
+        folder.introduce(file, str(url), site, wanted, study, sealed)
+        _settle(file, policy)
+    else:
+        coordinator.introduce(file, url=url, code=code, direction=wanted, certificate=certificate)
+        _settle(file, policy)
+    agreed, name, network = _reached(file, study, patience, on_retry)
+    if data is not None:
+        _begin_with(file, data, agreed, outcome)
+    kept = _begun(file, agreed, kept_policy(file) if policy is None else policy)
+    return Site(
+        agreed,
+        name,
+        network,
+        direction=file.about["direction"],
+        policy=kept if goes_on_alone is None else replace(kept, goes_on_alone=goes_on_alone),
+        data=file.data(agreed.space.dimension, file.about["direction"]),
+        trials=file.trials(),
+        save=file.keep,
+        first_turn=file.about.get("first_turn", 0),
+        spent=file.about.get("spent", 0),
+        claim=file.claim,
+        clock=time.time,
+    )
+
+
+def _reached(
+    file: SiteFile, study: Study | None, patience: float, on_retry: Callable[[str], None] | None
+) -> tuple[Study, str, Network]:
+    """The study, the site's name in it, and the network through which it reaches the others."""
+    if folder.is_address(file.about["url"]):
+        agreed, name = folder.agreed_with(file, study)
+        return agreed, name, folder.connect(file, agreed, name)
+    rest = coordinator.connect(file, patience, on_retry)
+    return *coordinator.agreed_with(file, rest, study), rest
+
+
+def connect(file: SiteFile, patience: float = 60.0) -> Rest:
+    """The network through the coordinator that a site's file names."""
+    _check_sound(file)
+    if folder.is_address(file.about["url"]):
+        raise CbocError(f"{file.path} has joined through a folder, and has no coordinator.")
+    return coordinator.connect(file, patience)
+
+
+def _check_sound(file: SiteFile) -> None:
+    """Raise one sentence if a site's file says something about itself that we never write."""
+    about = file.about
+    counts = [about.get(name, 0) for name in ("first_turn", "spent")]
+    way = folder if folder.is_address(about.get("url")) else coordinator
+    is_sound = (
+        way.is_sound(about)
+        and about.get("direction") in tuple(Direction)
+        and all(type(count) is int and count >= 0 for count in counts)
+    )
+    if not is_sound:
+        raise CbocError(damaged(file))
+
+
+def _check_kinds(policy: object, study: object, data: object) -> None:
+    """Raise one sentence if what a user gave is not a policy, a study or data; None is fine."""
+    if policy is not None:
+        check_kind("a site's policy", policy, Policy, "a Policy(...)")
+    if study is not None:
+        check_kind("the study that a site expects", study, Study, "a Study(...)")
+    if data is not None:
+        check_kind("a site's data", data, Dataset | str | PathLike, "a Dataset, or the path of a CSV file")
+
+
+def has_own_strategy(file: SiteFile) -> bool:
+    """Whether the policy in a site's file had a user's strategy, which the file identifies but cannot rebuild."""
+    return "strategy" in file.about.get("policy", {})
+
+
+def kept_policy(file: SiteFile) -> Policy:
+    """The policy in a site's file, with the default strategy."""
+    kept = file.about.get("policy", {})
+    try:
+        return Policy(**{name: kept[name] for name in KEPT if name in kept})
+    except (CbocError, TypeError):
+        raise CbocError(damaged(file)) from None
+
+
+def _settle(file: SiteFile, policy: Policy | None, direction: str | None = None) -> None:
+    """Keep the given settings in the file; after the first trial some of them cannot change."""
+    before = kept_policy(file)
+    given = {} if policy is None else {name: getattr(policy, name) for name in KEPT}
+    if policy is not None and policy.initial is None:
+        given["initial"] = before.initial  # not given: it stays as it is
+    if policy is not None and (strategy := identify(policy.strategy)) != identify(collaborative()):
+        given["strategy"] = strategy
+    fixed = {name: (getattr(before, name), given[name]) for name in FINAL if name in given}
+    fixed |= {} if direction is None else {"direction": (file.about.get("direction"), direction)}
+    for name, (old, new) in fixed.items():
+        if file.is_begun and old != new:
+            raise CbocError(f"{file.path} began with {name} = {old!r}, which cannot change to {new!r}.")
+    news: dict[str, Any] = {} if policy is None else {"policy": given}
+    news |= {} if direction is None else {"direction": direction}
+    if any(file.about.get(name) != value for name, value in news.items()):
+        file.remember(**news)
+
+
+def _begun(file: SiteFile, agreed: Study, policy: Policy) -> Policy:
+    """The policy with the number of initial experiments that the file keeps: another default cannot change it."""
+    kept = file.about.get("policy", {})
+    if kept.get("initial") is None:
+        kept |= {"initial": policy.begins_with(len(agreed.space.names))}
+        file.remember(policy=kept)
+    return replace(policy, initial=kept["initial"])
+
+
+def _begin_with(file: SiteFile, data: Dataset | str | Path, agreed: Study, outcome: str) -> None:
+    direction = file.about["direction"]
+    if not isinstance(data, Dataset):
+        data = Dataset.from_csv(data, agreed.space, outcome, direction=direction)
+    if file.is_begun and data != file.data(agreed.space.dimension, direction):
+        raise CbocError(f"{file.path} began with other data from before the study, which cannot change any more.")
+    file.remember(data=data.to_dict())
