@@ -63,7 +63,7 @@ def test_a_sheet_that_was_filled_in_and_not_told_is_not_written_over(labs):
     filled = sheet.read_text()
     for format in ("csv", "json", "table"):
         said = call("ask", "--format", format, "--output", "bench.csv", code=2)
-        assert "bench.csv has results that were not told yet; cboc tell bench.csv first" in said
+        assert "bench.csv is there already, and holds results that were not told or something else; cboc tell" in said
     assert sheet.read_text() == filled
     assert "Told 1 line of bench.csv." in call("tell", "bench.csv")
     call("ask", "--format", "csv", "--output", "bench.csv", code=3)  # waits for y

@@ -87,11 +87,8 @@ def test_what_was_told_may_be_written_over(site, tmp_path):
     path = sheet(tmp_path / "s.csv", "1,5,0.5,0.5,,")
     worksheet.enter_all(site, worksheet.read(path, SPACE))
     assert worksheet.is_told(path, site)
-    for other in (tmp_path / "nothing.csv", tmp_path):
-        assert worksheet.is_told(other, site)
-    (tmp_path / "other.txt").write_text("trial and error, y\n1,2\n")
     (tmp_path / "empty").write_text("")
-    assert worksheet.is_told(tmp_path / "other.txt", site) and worksheet.is_told(tmp_path / "empty", site)
+    assert worksheet.is_told(tmp_path / "nothing.csv", site) and worksheet.is_told(tmp_path / "empty", site)
 
 
 def test_parameters_called_cost_and_well_have_their_names_for_themselves(tmp_path):
@@ -145,7 +142,7 @@ def test_with_a_correction_the_lines_that_differ_replace_what_was_told(site, tmp
     with pytest.raises(CbocError, match=r"Nothing in the sheet was told\. With cboc tell SHEET.csv --again the lines"):
         worksheet.enter_all(site, other)
     assert site.trials == before
-    assert worksheet.enter_all(site, other, is_correction=True) == worksheet.Entered(new=1, changed=1, known=1)
+    assert worksheet.enter_all(site, other, is_correction=True) == worksheet.Entered(new=1, changed=1, known=1, other=1)
     assert site.trials[0] == kept
     corrected = site.trials[1]
     assert (corrected.y, corrected.sem, corrected.cost, corrected.executed) == (0.7, 0.1, 3.0, (0.75, 0.5))
@@ -158,3 +155,60 @@ def test_a_mistake_that_no_correction_mends_is_named_without_that_hint(site, tmp
         for is_correction in (False, True):
             with pytest.raises(CbocError, match=rf"{said}.* Nothing in the sheet was told\.$"):
                 worksheet.enter_all(site, costs(tmp_path / "s.csv", line), is_correction=is_correction)
+
+
+def wells(tmp_path):
+    study = Study(SPACE, ["x"], 30)
+    site = Site(study, "x", Ledger(study), direction="maximise")
+    path = tmp_path / "plate.csv"
+    path.write_text(worksheet.write(site.ask(4, wells=["A1", "A2", "B1", "B2"]), study.space))
+    return site, path
+
+
+def test_a_line_in_the_wrong_well_is_refused(tmp_path):
+    site, path = wells(tmp_path)
+    header, first, *_ = path.read_text().splitlines()
+    path.write_text(f"{header}\n{first.replace('A1', 'H12').replace(',,,,', ',0.5,,,')}\n")
+    with pytest.raises(CbocError, match="trial 0 is in well A1, and this line says H12; is it another sheet"):
+        worksheet.enter_all(site, worksheet.read(path, site.space))
+
+
+def test_a_cost_without_an_outcome_is_a_mistake_and_one_of_an_abandoned_trial_counts(tmp_path):
+    site, path = wells(tmp_path)
+    header, first, *_ = path.read_text().splitlines()
+    path.write_text(f"{header}\n{first.removesuffix(',,,,')},,,,5\n")
+    with pytest.raises(CbocError, match="a cost is given, but no outcome; fill in y, or say failed or abandoned"):
+        worksheet.read(path, site.space)
+    path.write_text(f"{header}\n{first.removesuffix(',,,,')},,,abandoned,5\n")
+    for _ in range(2):
+        worksheet.enter_all(site, worksheet.read(path, site.space))
+    assert site.cost == 5.0 and site.trials[0].status == "abandoned"
+
+
+def test_designs_that_differ_from_what_was_asked_for_are_counted(tmp_path):
+    site, path = wells(tmp_path)
+    lines = [line.split(",") for line in path.read_text().splitlines()]
+    lines[1][2:-4], lines[2][2:-4] = lines[2][2:-4], lines[1][2:-4]  # somebody has sorted a column
+    for line in lines[1:3]:
+        line[-4] = "0.5"
+    path.write_text("\n".join(",".join(line) for line in lines))
+    assert worksheet.enter_all(site, worksheet.read(path, site.space)).other == 2
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"SQLite format 3\x00 a site's own file",
+        b"[study]\nname = 'x'\n",
+        "trial,a,b,y\n0,0.5,0.5,1.0\n".encode("utf-16"),
+        b"trial,a,b,yield\n0,0.5,0.5,1.0\n",
+        b"a note",
+    ],
+)
+def test_what_is_somebodys_work_is_not_overwritten(tmp_path, content):
+    site, _ = wells(tmp_path)
+    path = tmp_path / "there.csv"
+    path.write_bytes(content)
+    assert not worksheet.is_told(path, site) and not worksheet.is_told(tmp_path, site)
+    path.write_bytes(b"")
+    assert worksheet.is_told(path, site) and worksheet.is_told(tmp_path / "new.csv", site)

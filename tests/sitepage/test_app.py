@@ -727,3 +727,21 @@ def test_a_form_that_is_too_large_is_refused_in_one_sentence(bench, size):
     assert answer.status_code == 413 and "at most 1,048,576 bytes; cboc tell sheet.csv reads larger" in answer.text
     assert hand_in(page, ["x" * (LARGEST - 100)]).status_code == 422
     assert labs.site("lab-a").trials[0].status == Status.PENDING
+
+
+def test_a_plate_that_is_asked_for_twice_by_one_form_counts_once(bench):
+    _, page = bench
+    form = {"count": "2", "replicates": "1", "after": re.search(r'name="after" value="(\d+)"', page.get("/").text)[1]}
+    for _ in range(3):
+        assert page.post("/plate", data=form).status_code in (200, 303)
+    after = re.search(r'name="after" value="(\d+)"', page.get("/").text)[1]
+    assert int(after) == int(form["after"]) + 2
+
+
+def test_wells_of_a_layout_are_on_the_page_and_in_its_sheet(bench):
+    _, page = bench
+    assert page.post("/plate", data={"count": "3", "replicates": "1", "layout": "24"}).status_code in (200, 303)
+    assert "<td>A1</td>" in page.get("/").text and "<td>A3</td>" in page.get("/").text
+    header, *lines = page.get("/sheet.csv").text.splitlines()
+    assert header.startswith("trial,well,") and [line.split(",")[1] for line in lines][-3:] == ["A1", "A2", "A3"]
+    assert "a plate has 6, 12, 24, 48, 96, 384 wells" in page.post("/plate", data={"count": "3", "layout": "7"}).text

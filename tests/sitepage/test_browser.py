@@ -292,7 +292,7 @@ def test_what_is_ticked_for_a_plate_survives_the_pages_own_questions(plates, vis
     window.click("text=Same in all wells")
     window.get_by_label("temperature, the same in all wells").check()
     after_polls(window)
-    window.click("#plate button")
+    window.click("[data-form=plate] button")
     window.wait_for_selector("text=10 experiments are ready to run.")
     plate = [trial.design(plates.study.space) for trial in plates.site("lab-a").trials[6:]]
     assert len({design["temperature"] for design in plate}) == 1

@@ -150,10 +150,9 @@ def ask(
         on_retry=lambda trouble: notes.print(f"No answer from the coordinator ({trouble}); trying again."),
     )
     say_whose_strategy(file)
-    if output is not None and not worksheet.is_told(output, site):
-        raise CbocError(
-            f"{output} has results that were not told yet; cboc tell {output} first, or choose another --output."
-        )
+    if output is not None:
+        _check_output(output, site)
+    were_begun = bool(site.log.unanswered) or site.log.is_torn
     try:
         trials = asked(
             site, wait, count, replicates, same_in_all(site, same or ()), wells_for(site, count, layout, wells)
@@ -170,9 +169,23 @@ def ask(
     else:
         output.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
         notes.print(f"Wrote {output}.")
+    if were_begun and count is not None:
+        notes.print("These were asked for before and come first; ask again for others.")
+        count = None
     notes.print(trials[0].explain(site.study.sites) if len(trials) == 1 else in_short(site, trials, count))
     if warning := spending(site).warning:
         notes.print(warning)
+
+
+def _check_output(output: Path, site: Site) -> None:
+    """Raise one sentence if a sheet cannot be written there: before experiments are asked for."""
+    if not output.absolute().parent.is_dir():
+        raise CbocError(f"{output} cannot be written: its folder does not exist; choose another --output.")
+    if not worksheet.is_told(output, site):
+        raise CbocError(
+            f"{output} is there already, and holds results that were not told or something else; cboc tell {output} "
+            "first, or choose another --output."
+        )
 
 
 def tell(

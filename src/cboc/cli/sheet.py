@@ -95,7 +95,11 @@ def told_lines(entered: Entered, sheet: str) -> str:
     start = f"Told {many(new, 'line')} of {sheet}" if new else f"Changed {many(changed, 'line')} of {sheet}"
     more = f", changed {changed}" if new and changed else ""
     before = f"; {known} more {'was' if known == 1 else 'were'} told before" if known else ""
-    return f"{start}{more}{before}."
+    other = entered.other
+    ran = (
+        f" {many(other, 'line')} {'has' if other == 1 else 'have'} another design than was asked for, and that is kept."
+    )
+    return f"{start}{more}{before}.{ran if other else ''}"
 
 
 def _plain(site: Site, trial: Trial) -> dict[str, object]:

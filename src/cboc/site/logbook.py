@@ -260,7 +260,7 @@ class Logbook:
             return known.note
         return "" if ran is None else OTHER
 
-    def abandon(self, trial: Trial) -> Trial:
+    def abandon(self, trial: Trial, *, cost: float | None = None) -> Trial:
         """See `Site.abandon`."""
         wells = self.wells(self.turn_of(self._same(trial).number))
         if wells and all(well.status is Status.PROPOSED for well in wells):  # nobody has it: the whole turn is given up
@@ -268,7 +268,8 @@ class Logbook:
         known = self._known(trial)
         if known.status is Status.COMPLETE:
             raise CbocError(f"trial {trial.number} of '{self.site}' already has a result; it cannot be abandoned.")
-        return self.keep(replace(known, status=Status.ABANDONED))
+        abandoned = replace(known, status=Status.ABANDONED, cost=_checked_cost(cost, known))
+        return known if abandoned == known else self.keep(abandoned)
 
     def _same(self, trial: Trial) -> Trial:
         """The trial as it is in this logbook; raises one sentence if it is one of another site or study."""

@@ -335,9 +335,9 @@ class Site:
         """
         return self.log.fail(trial, reason, ran=ran, cost=cost)
 
-    def abandon(self, trial: Trial) -> Trial:
-        """Abandon a trial: it is not run, and nothing is learned from it."""
-        return self.log.abandon(trial)
+    def abandon(self, trial: Trial, *, cost: float | None = None) -> Trial:
+        """Abandon a trial: it is not run, and nothing is learned from it. `cost` is what it cost all the same."""
+        return self.log.abandon(trial, cost=cost)
 
 
 def _check_data(site: Site) -> None:

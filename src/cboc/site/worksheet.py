@@ -32,6 +32,7 @@ OUTCOME = ("y", "sem", "status", "cost")
 WELL = "well"
 LAYOUTS = {6: 3, 12: 4, 24: 6, 48: 8, 96: 12, 384: 24}  # wells: columns
 MOST_DIGITS = 9  # of a trial's number
+PRINTED = (b"Trial ", b"trial ", b'{\n  "trial"', b'[\n  {\n    "trial"')  # how designs begin that are not a sheet
 SAME = 1e-6  # of a parameter's range: a spreadsheet may round this much
 
 
@@ -46,6 +47,7 @@ class Entry:
     measured: Measurement | None  # None: it failed, or was abandoned
     status: Status
     cost: float | None = None
+    well: str = ""  # as written, if the sheet has that column
 
 
 @dataclass(frozen=True)
@@ -55,6 +57,7 @@ class Entered:
     new: int
     changed: int
     known: int
+    other: int = 0  # of the new ones, those that ran another design than was asked for
 
 
 def well_names(layout: int) -> list[str]:
@@ -135,13 +138,16 @@ def _entry(place: str, texts: dict[str, str], space: Space) -> Entry:
     x = tuple(place_design(design, space, place).tolist())
     with at(f"{place}, column sem"):
         measured = Measurement(values["y"], values.get("sem")) if "y" in values else None
-    return Entry(place, int(texts["trial"]), x, design, measured, status, values.get("cost"))
+    well = "" if WELL in space.names else texts.get(WELL) or ""
+    return Entry(place, int(texts["trial"]), x, design, measured, status, values.get("cost"), well)
 
 
 def _status(texts: dict[str, str]) -> Status:
     said = (texts.get("status") or "complete").lower()
     if said not in (Status.COMPLETE, Status.FAILED, Status.ABANDONED):
         raise unknown_status(said, (Status.COMPLETE, Status.FAILED, Status.ABANDONED))
+    if not texts.get("status") and not texts["y"]:
+        raise CbocError("a cost is given, but no outcome; fill in y, or say failed or abandoned.")
     if (said == Status.COMPLETE) != bool(texts["y"]):
         raise CbocError(f"'{said}' does not go with the outcome '{texts['y']}'; correct one of them.")
     return Status(said)
@@ -158,7 +164,8 @@ def enter_all(site: Site, entries: Sequence[Entry], *, is_correction: bool = Fal
     after = [enter(site, entry, is_correction=is_correction) for entry in entries]
     new = sum(trial.status in OPEN for trial in before)
     known = sum(was == now for was, now in zip(before, after, strict=True))
-    return Entered(new, len(entries) - new - known, known)
+    other = sum(trial.status in OPEN and not is_as_asked(e, trial) for e, trial in zip(entries, before, strict=True))
+    return Entered(new, len(entries) - new - known, known, other)
 
 
 def _mistake(site: Site, entries: Sequence[Entry], is_correction: bool) -> CbocError | None:
@@ -176,37 +183,52 @@ def enter(site: Site, entry: Entry, *, is_correction: bool = False) -> Trial:
     """Tell a site what a line says; repeating it is fine."""
     with at(entry.place):
         trial = site.trial(entry.trial)
+        if entry.well and trial.place and entry.well != trial.place:
+            raise CbocError(
+                f"trial {trial.number} is in well {trial.place}, and this line says {entry.well}; is it another sheet?"
+            )
         if entry.status == Status.ABANDONED:
-            return site.abandon(trial)
-        is_as_asked = bool(np.all(np.abs(np.array(entry.x) - trial.x) <= SAME))
-        ran = None if is_as_asked else entry.design
+            return site.abandon(trial, cost=entry.cost)
+        ran = None if is_as_asked(entry, trial) else entry.design
         if entry.measured is None:
             return site.fail(trial, ran=ran, cost=entry.cost)
         return site.tell(trial, entry.measured, ran=ran, cost=entry.cost, is_correction=is_correction)
 
 
+def is_as_asked(entry: Entry, trial: Trial) -> bool:
+    """Whether a line has the design that was asked for."""
+    return bool(np.all(np.abs(np.array(entry.x) - trial.x) <= SAME))
+
+
 def is_told(path: str | PathLike[str], site: Site) -> bool:
-    """Whether the site knows everything filled in here, so the file may be overwritten."""
-    many = _filled_in(path, _outcome(site.space))
-    if not many:
+    """Whether a file may be overwritten: it is not there, it is empty, or a sheet of which the site knows everything.
+
+    Anything else is somebody's work: a sheet with a mistake, or another file altogether.
+    """
+    file = Path(path)
+    content = file.read_bytes() if file.is_file() else b""
+    if file.exists() and not file.is_file():
+        return False
+    if not content.strip() or content.startswith(PRINTED):
         return True
     try:
-        entries, twin = read(path, site.space), site.twin()
+        many = _filled_in(content.decode("utf-8-sig"), site.space)
+        entries, twin = read(path, site.space) if many else [], site.twin()
         return len(entries) == many and all(enter(twin, entry) == site.trials[entry.trial] for entry in entries)
-    except CbocError:
+    except (CbocError, UnicodeDecodeError):
         return False
 
 
-def _filled_in(path: str | PathLike[str], outcome: Sequence[str]) -> int:
-    """The number of lines filled in, read loosely: a sheet with a mistake is somebody's work, too."""
-    file = Path(path)
-    text = file.read_bytes().decode("utf-8-sig", errors="replace") if file.is_file() else ""
+def _filled_in(text: str, space: Space) -> int:
+    """The number of lines with anything that a sheet does not have when it is written; raises if it is no sheet."""
+    asked = {"trial", WELL, *space.names}
     for delimiter in ",;\t":
         try:
-            header, *lines = csv.reader(text.splitlines() or [""], delimiter=delimiter)
+            header, *lines = csv.reader(text.splitlines(), delimiter=delimiter)
         except csv.Error:
             continue
-        places = [place for place, name in enumerate(header) if name.strip() in outcome]
-        if "trial" in map(str.strip, header) and places:
-            return sum(any(cell.strip() for place, cell in enumerate(line) if place in places) for line in lines)
-    return 0
+        names = [name.strip() for name in header]
+        if {"trial", *space.names} <= set(names):
+            rows = (zip(names, line, strict=False) for line in lines)
+            return sum(any(cell.strip() for name, cell in row if name not in asked) for row in rows)
+    raise CbocError("this is not a sheet.")

@@ -35,6 +35,7 @@ class Order:
     replicates: int
     same: tuple[str, ...]
     layout: int | None = None  # the number of wells of the plate whose free wells are used; None: wells have no names
+    after: int | None = None  # how many trials there were on the page that it was sent from
 
 
 class Mistyped(CbocError):
@@ -64,6 +65,7 @@ def read_order(fields: Fields) -> Order:
         _whole(f"a plate has each design 1 to {MOST_WELLS} times", fields.get("replicates", "1")),
         tuple(name.removeprefix(SAME) for name in fields if name.startswith(SAME)),
         _whole(f"a plate has 1 to {MOST_WELLS} wells", fields["layout"]) if fields.get("layout") else None,
+        int(fields["after"]) if fields.get("after", "").isdecimal() else None,
     )
 
 

@@ -95,10 +95,12 @@ class Session:
     def ask_for_more(self, order: Order) -> int:
         """Ask for a plate of new experiments, whatever is open; return how many there are: the budget may have fewer.
 
-        Raises a sentence if there is nothing to run yet.
+        Raises a sentence if there is nothing to run yet. A form that is sent twice counts once.
         """
         with self._lock:
             site = self.open()
+            if order.after is not None and order.after != len(site.trials):
+                return order.count
             wells = () if order.layout is None else worksheet.free_wells(site, order.layout, order.count)
             return len(site.ask(order.count, replicates=order.replicates, same=order.same, wells=wells))
 
