@@ -242,3 +242,14 @@ def test_a_surrogate_travels_to_another_process():
     gp, Q = fit(*line(), model=PAPER), np.random.default_rng(0).random((3, 1))
     copy = pickle.loads(pickle.dumps(gp))
     assert (copy.moments(Q)[0] == gp.moments(Q)[0]).all() and (copy.predict(Q)[1] == gp.predict(Q)[1]).all()
+
+
+def test_the_means_of_several_draws_come_with_the_same_deviation_and_gradients():
+    gp, rng = example(15, 3, 1), np.random.default_rng(4)
+    Q, alphas = rng.random((6, 3)), np.column_stack([example(15, 3, 1).alpha, rng.standard_normal((15, 3))])
+    means, d_means, sd, d_sd = gp.draws_with_gradient(Q, alphas)
+    mean, expected_sd, d_mean, expected_d_sd = gp.moments_with_gradient(Q)
+    assert means[:, 0] == pytest.approx(mean, abs=1e-10) and d_means[:, 0] == pytest.approx(d_mean, abs=1e-9)
+    assert sd == pytest.approx(expected_sd, abs=1e-10) and d_sd == pytest.approx(expected_d_sd, abs=1e-9)
+    k, pull = gp.cross_with_gradient(Q, alphas)
+    assert means == pytest.approx(gp.mean + k, abs=1e-10) and d_means == pytest.approx(pull, abs=1e-9)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import exp
 from typing import cast
@@ -31,7 +30,7 @@ MANY = 256  # designs near the best, and as many anywhere, among which another o
 FAR = 0.2  # how far from the best they reach, per coordinate
 CLOSE = 0.01  # the least distance, per coordinate, of two wells of a plate
 APART = 0.02  # the least distance, per coordinate, of a borrowed design from what the site has run
-TAKEN = "another well of the plate runs it"
+TAKEN = "another well of the plate is close to it"
 LEVELS = 3  # values of each parameter that wells share, before the site trusts what it knows about them
 
 
@@ -170,7 +169,7 @@ class Mind:
         x = quantise(found)
         x = x if self.space.is_box and self.space.is_continuous else quantise(self._on(plate, first, x))
         if first is not None and self._is_close(x, taken := self._designs(self.log.wells(turn))):
-            x = self._another(x, taken, opinion, number, lambda x: self._on(plate, first, x))
+            x = self._another(x, taken, opinion, number, plate)
             note = as_note(opinion.note(x))
         shared = (self._bests(), self.heard) if first is None else ((), ())
         status = Status.PROPOSED
@@ -220,9 +219,7 @@ class Mind:
         held = plate.held if first is None else first.proposed
         return Slice(self.space, held, plate.same).project(x) if held and plate.same else self.space.project(x)
 
-    def _another(
-        self, x: Array, taken: Array, opinion: Opinion, number: int, project: Callable[[Array], Array]
-    ) -> Array:
+    def _another(self, x: Array, taken: Array, opinion: Opinion, number: int, plate: Plate) -> Array:
         """The best of many designs, near x and anywhere, that are not on the plate yet; if there is none, the farthest.
 
         A design counts as being on the plate if another one is close to it.
@@ -230,7 +227,11 @@ class Mind:
         rng = self.rng(number)
         radii = np.exp(rng.uniform(np.log(CLOSE), np.log(FAR), (MANY, 1)))
         around = np.clip(x + radii * rng.standard_normal((MANY, self.space.dimension)), 0.0, 1.0)
-        many = np.array([quantise(project(z)) for z in (*self.space.sample(MANY, rng), *around)])
+        many = np.vstack([self.space.sample(MANY, rng), around])
+        if plate.same or not (self.space.is_box and self.space.is_continuous):
+            first = self.log.first_of(self.log.turn_of(number))
+            many = np.array([self._on(plate, first, z) for z in many])
+        many = quantise(many)
         nearest = _distances(many, taken).min(axis=1)
         free = many[nearest >= min(CLOSE, nearest.max())]
         return free[0] if opinion.utility is None else free[int(np.argmax(opinion.utility(free)))]
@@ -262,25 +263,18 @@ class Mind:
         return replace(trial, status=Status.PENDING, decision=decision, turn=replace(turn, answer=answer))
 
     def _apart(self, verdict: Verdict, mix: Array, trial: Trial) -> Verdict:
-        """The verdict, unless an earlier well of the plate runs that design: then the own proposal, or another one."""
+        """The verdict, unless an earlier well of the plate is close to it: then the own proposal, or another design."""
         turn = cast(Turn, trial.turn)
         wells = self.log.wells(turn.number)[: turn.well]
         ran = np.array([well.x for well in wells]).reshape(-1, self.space.dimension)
         own = np.array(trial.proposed)
         chosen = mix if verdict.follows else own
-        if verdict.instead is not None or not self._is_same(chosen, ran):
+        if verdict.instead is not None or not self._is_close(chosen, ran):
             return verdict
-        if not self._is_same(own, ran):
+        if not self._is_close(own, ran):
             return replace(verdict, follows=False, reason=TAKEN)
-        first = self.log.first_of(turn.number)
-        other = self._another(
-            own, ran, self.opinion(trial.number), trial.number, lambda x: self._on(turn.plate, first, x)
-        )
-        return verdict if self._is_same(other, ran) else replace(verdict, reason=TAKEN, instead=_point(other))
-
-    @staticmethod
-    def _is_same(x: Array, others: Array) -> bool:
-        return bool((others == x).all(axis=1).any())
+        other = self._another(own, ran, self.opinion(trial.number), trial.number, turn.plate)
+        return replace(verdict, reason=TAKEN, instead=_point(other))
 
     def _completed(self, mixed: Point, trial: Trial) -> Array:
         """The mixed design, with the site's own parameters as proposed, projected onto what it can run."""

@@ -92,6 +92,20 @@ class GP:
         pull = ((slope @ columns)[:, :, None] * Qs[:, None, :] - towards) / self.lengthscales
         return self.signal * k @ weights, pull if weights.ndim == 2 else pull[:, 0]
 
+    def draws_with_gradient(self, Q: Array, alphas: Array) -> tuple[Array, Array, Array, Array]:
+        """The means for several α (n, S), and σ, at Q, with their gradients: (q, S), (q, S, D), (q,), (q, D)."""
+        k, slope, Qs = self._correlate(Q)
+        k *= self.signal
+        slope *= 2.0 * self.signal
+        v = k @ self.inverse_root.T
+        sd = _sd(np.full(len(Q), self.signal), v)
+        spread = (alphas[:, :, None] * self.scaled[:, None, :-1]).reshape(len(alphas), -1)  # (n, S D)
+        towards = (slope @ spread).reshape(len(Q), alphas.shape[1], -1)
+        d_means = ((slope @ alphas)[:, :, None] * Qs[:, None, :] - towards) / self.lengthscales
+        drawn = (slope * (v @ self.inverse_root)) @ self.scaled  # (q, D + 1)
+        d_sd = (drawn[:, -1:] * Qs - drawn[:, :-1]) / self.lengthscales / -sd[:, None]
+        return self.mean + k @ alphas, d_means, sd, d_sd
+
     def prior_pull(self, x: Array, R: Array, weights: Array) -> Array:
         """The gradient of Σ_r weights_r s²κ(x, R_r) with respect to x (1, D): (D,)."""
         steps = (x - R) / self.lengthscales  # (r, D)

@@ -37,9 +37,8 @@ class AveragedEI(Surrogated):
         return _log_mean(np.log(sd) + log_h((mean - self.bests) / sd)[0])
 
     def with_gradient(self, X: Array) -> tuple[Array, Array]:
-        _, sd, _, d_sd = self.gp.moments_with_gradient(X)
-        k, pull = self.gp.cross_with_gradient(X, self.alphas)  # (q, S), (q, S, D)
-        z = (self.gp.mean + k - self.bests) / sd[:, None]
+        means, pull, sd, d_sd = self.gp.draws_with_gradient(X, self.alphas)  # (q, S), (q, S, D), (q,), (q, D)
+        z = (means - self.bests) / sd[:, None]
         logs, rate = log_h(z)
         logs += np.log(sd)[:, None]
         value = _log_mean(logs)
