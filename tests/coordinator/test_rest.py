@@ -87,8 +87,8 @@ def test_a_token_stands_for_a_site_of_an_agreement(coordinator):
     agreed = study(deadline=60.0)
     networks = coordinator(agreed)
     networks["y"].submit(proposal("y", 4))
-    for name, turn in zip(NAMES, (0, 5, 0), strict=True):  # the first after all that the site has taken
-        assert networks[name].membership() == Membership(agreed.agreement(), agreed.digest, name, turn)
+    for name, known in zip(NAMES, ((0, 0), (5, 1), (0, 0)), strict=True):  # the next turn, and experiments so far
+        assert networks[name].membership() == Membership(agreed.agreement(), agreed.digest, name, *known)
 
 
 def test_what_is_refused_says_by_whom(coordinator):

@@ -11,6 +11,7 @@ from cboc.advice.spending import Spending, spending
 from cboc.cli.show import many
 from cboc.cli.site_option import hint
 from cboc.errors import CbocError
+from cboc.exchange.network import Standing
 from cboc.site.site import Site
 from cboc.site.trial import TOLD, Status, Trial
 
@@ -89,11 +90,25 @@ def standing_of(site: Site, file: Path) -> Iterator[tuple[str, Any]]:
     try:
         standing = site.network.standing()
     except CbocError as error:
-        yield "coordinator", str(error)
+        yield "the others", str(error)
         return
+    yield from _others(standing)
     if not study.pace.waits:
-        yield "proposals of all sites", standing.round
+        yield ("proposals of all sites" if not standing.code else "proposals of this site"), standing.round
         return
     yield "open round", standing.round
     yield "it waits for", ", ".join(standing.missing) or "nobody"
     yield "it closes", "when all are in" if standing.closes_at is None else local_time(standing.closes_at)
+
+
+def _others(standing: Standing) -> Iterator[tuple[str, Any]]:
+    """What is known about the others where there is no coordinator: who was heard when, and the codes to compare."""
+    if standing.trouble:
+        yield "the others", f"cannot be reached: {standing.trouble} What you do is kept, and given to them later."
+    for peer in standing.peers:
+        when = "" if peer.heard_at is None else f", heard {local_time(peer.heard_at)}"
+        many_entries = "1 entry" if peer.entries == 1 else f"{peer.entries} entries"
+        known = f"{many_entries}{when}; code {peer.code}" if peer.code else "not heard of yet"
+        yield peer.site, peer.trouble or known
+    if standing.code:
+        yield "your code", f"{standing.code}, for the others to compare"

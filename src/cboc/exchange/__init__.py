@@ -11,4 +11,5 @@ ledger.py       the record of a study: who is in, how a round closes, which W, w
 rest.py         a network through a coordinator
 wire.py         every message between site and coordinator, field by field
 http.py         how messages are sent, and how answers are read
+feeds/          a network without a centre: signed feeds, and what carries them
 """

@@ -5,11 +5,22 @@ Within one process the network is a `Ledger`; between organisations it is a `Res
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from cboc.errors import CbocError
 from cboc.exchange.messages import Mix, News, Proposal
+
+
+@dataclass(frozen=True)
+class Peer:
+    """What is known here about another site, where sites reach each other without a coordinator."""
+
+    site: str
+    entries: int  # of its feed
+    heard_at: float | None = None  # when the last one came, in seconds since 1970
+    code: str = ""  # for two people to compare: whether its keys are its own
+    trouble: str = ""  # why nothing more of it is taken
 
 
 @dataclass(frozen=True)
@@ -19,6 +30,9 @@ class Standing:
     round: int  # the open round; at the free pace, the number of arrivals so far
     missing: tuple[str, ...] = ()  # the sites it waits for
     closes_at: float | None = None  # when it may close without them, in seconds since 1970
+    peers: tuple[Peer, ...] = field(default=(), compare=False)  # the other sites, without a coordinator
+    code: str = field(default="", compare=False)  # the own one, for the others to compare
+    trouble: str = field(default="", compare=False)  # why the others could not be reached just now
 
 
 class Network(Protocol):

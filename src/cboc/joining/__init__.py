@@ -1,8 +1,8 @@
-"""Joining a study, through a coordinator or a shared folder.
+"""Joining a study, through a coordinator or without one.
 
 join.py         a site from its file, the first time and every time after
 coordinator.py  through a coordinator: an address, an invitation, a token
-folder.py       through a shared folder: feeds, keys
+feeds.py        without a centre: through a shared folder, or by files on a stick
 agreement.py    the agreement in a site's file
 """
 

@@ -20,7 +20,7 @@ from cboc.exchange.identity import identify
 from cboc.exchange.network import Network
 from cboc.exchange.rest import Rest
 from cboc.exchange.study import Study
-from cboc.joining import coordinator, folder
+from cboc.joining import coordinator, feeds
 from cboc.joining.agreement import damaged
 from cboc.site.policy import Policy
 from cboc.site.site import Site
@@ -50,35 +50,35 @@ def join(
 ) -> Site:
     """Join a study: the first time with an address and a direction; later the file knows them.
 
-    Through a coordinator, `code` is that of the invitation. Through a shared folder (folder:PATH) `site` is the name
-    that the study has for this site; the first one to join also gives the `study`, and with `sealed` only neighbours
-    can read what it writes. `policy` is how the site behaves; all of it but its strategy is kept in the file. `study`
-    is what the site expects: if the others' differs, this raises the differences and does not join. `data` are results
-    from before the study, a dataset or a CSV file whose column `outcome` holds them. With the direction they are kept
-    in the file, and may be changed until the first trial. `certificate` is the PEM text of the coordinator's
-    self-signed one. While the coordinator is down the site goes on alone, and says so; `goes_on_alone` overrides that
-    for this process. `on_retry` is called with the reason when a message has to be repeated. Tokens and keys are made
-    here, and kept before anything is sent.
+    Through a coordinator, `code` is that of the invitation. Through a shared folder (folder:PATH) or by files on a
+    stick (stick:FILE) `site` is the name that the study has for this site; the first one to join also gives the
+    `study`, and with `sealed` only neighbours can read what it writes into a folder. `policy` is how the site behaves;
+    all of it but its strategy is kept in the file. `study` is what the site expects: if the others' differs, this
+    raises the differences and does not join. `data` are results from before the study, a dataset or a CSV file whose
+    column `outcome` holds them. With the direction they are kept in the file, and may be changed until the first
+    trial. `certificate` is the PEM text of the coordinator's self-signed one. While the coordinator is down the site
+    goes on alone, and says so; `goes_on_alone` overrides that for this process. `on_retry` is called with the reason
+    when a message has to be repeated. Tokens and keys are made here, and kept before anything is sent.
     """
-    is_folder = folder.is_address(url)
-    if folder.is_address(url):
-        folder.check_given(url, code, certificate)
+    is_without_centre = feeds.is_address(url)
+    if feeds.is_address(url):
+        feeds.check_given(url, code, certificate)
     else:
         coordinator.check_given(url, code, certificate, patience)
     _check_kinds(policy, study, data)
     wanted = None if direction is None else str(Direction.of(direction))
-    file = SiteFile(storage, is_made=url is not None and (code is not None or is_folder))
+    file = SiteFile(storage, is_made=url is not None and (code is not None or is_without_centre))
     if "agreement" in file.about:
         _check_sound(file)
         _settle(file, policy, wanted)
-        if is_folder != folder.is_address(file.about["url"]) and url is not None:
+        if is_without_centre != feeds.is_address(file.about["url"]) and url is not None:
             raise CbocError(f"{file.path} has joined at {file.about['url']}; cboc move takes a study elsewhere.")
-        if folder.is_address(file.about["url"]):
-            folder.move(file, url)
+        if feeds.is_address(file.about["url"]):
+            feeds.move(file, url)
         else:
             coordinator.move(file, url, code, certificate, patience)
-    elif is_folder:
-        folder.introduce(file, str(url), site, wanted, study, sealed)
+    elif is_without_centre:
+        feeds.introduce(file, str(url), site, wanted, study, sealed)
         _settle(file, policy)
     else:
         coordinator.introduce(file, url=url, code=code, direction=wanted, certificate=certificate)
@@ -107,9 +107,9 @@ def _reached(
     file: SiteFile, study: Study | None, patience: float, on_retry: Callable[[str], None] | None
 ) -> tuple[Study, str, Network]:
     """The study, the site's name in it, and the network through which it reaches the others."""
-    if folder.is_address(file.about["url"]):
-        agreed, name = folder.agreed_with(file, study)
-        return agreed, name, folder.connect(file, agreed, name)
+    if feeds.is_address(file.about["url"]):
+        agreed, name = feeds.agreed_with(file, study)
+        return agreed, name, feeds.connect(file, agreed, name)
     rest = coordinator.connect(file, patience, on_retry)
     return *coordinator.agreed_with(file, rest, study), rest
 
@@ -117,7 +117,7 @@ def _reached(
 def connect(file: SiteFile, patience: float = 60.0) -> Rest:
     """The network through the coordinator that a site's file names."""
     _check_sound(file)
-    if folder.is_address(file.about["url"]):
+    if feeds.is_address(file.about["url"]):
         raise CbocError(f"{file.path} has joined through a folder, and has no coordinator.")
     return coordinator.connect(file, patience)
 
@@ -126,7 +126,7 @@ def _check_sound(file: SiteFile) -> None:
     """Raise one sentence if a site's file says something about itself that we never write."""
     about = file.about
     counts = [about.get(name, 0) for name in ("first_turn", "spent")]
-    way = folder if folder.is_address(about.get("url")) else coordinator
+    way = feeds if feeds.is_address(about.get("url")) else coordinator
     is_sound = (
         way.is_sound(about)
         and about.get("direction") in tuple(Direction)

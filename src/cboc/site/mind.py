@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from math import exp
+from math import exp, log
 from typing import cast
 from zlib import crc32
 
@@ -13,6 +13,7 @@ from cboc.arrays import Array, one_thread
 from cboc.consensus.matrix import quantise
 from cboc.exchange.messages import Mix, Point
 from cboc.exchange.study import Study
+from cboc.search.maximise import maximise
 from cboc.search.within import maximise_within
 from cboc.site.logbook import Logbook
 from cboc.site.plate import Plate
@@ -23,6 +24,8 @@ from cboc.space.space import Space
 from cboc.strategy.opinion import Heard, Opinion, as_design, as_opinion
 from cboc.strategy.situation import Situation
 from cboc.strategy.verdict import Note, Stance, Verdict, as_note, as_verdict
+from cboc.surrogate.gp import GP
+from cboc.utility.confidence import UCB
 
 ONE = Plate()
 LARGEST = 700.0  # its exponential is still finite
@@ -31,7 +34,7 @@ FAR = 0.2  # how far from the best they reach, per coordinate
 CLOSE = 0.01  # the least distance, per coordinate, of two wells of a plate
 APART = 0.02  # the least distance, per coordinate, of a borrowed design from what the site has run
 TAKEN = "another well of the plate is close to it"
-LEVELS = 3  # values of each parameter that wells share, before the site trusts what it knows about them
+LEVELS = 2  # values of each parameter that wells share, before the site trusts what it knows about them
 
 
 @dataclass(frozen=True)
@@ -183,7 +186,7 @@ class Mind:
         """What the opinion proposes for a well; the first one decides for all in what they have to agree."""
         if not plate.same:
             return opinion.propose()
-        shared = first.proposed if first is not None else plate.held or self._unknown(plate, opinion)
+        shared = first.proposed if first is not None else plate.held or self._shared(plate, opinion, number)
         if shared is None:
             return opinion.propose()
         within = Slice(self.space, shared, plate.same)
@@ -191,20 +194,39 @@ class Mind:
             return within.project(opinion.propose())
         return maximise_within(opinion.utility, within, self.rng(number))
 
-    def _unknown(self, plate: Plate, opinion: Opinion) -> Point | None:
-        """A space-filling design with new values of what wells share, while too few of these are known; else None.
+    def _shared(self, plate: Plate, opinion: Opinion, number: int) -> Point | None:
+        """A design whose values all wells share; None: what the opinion proposes.
 
-        All wells of a plate have the same values, so after one plate a surrogate knows nothing about them. A site that
-        stands together with others goes by theirs.
+        With so many wells a plate finds about the best that is plausible there, μ + √(2 log q) σ: the value is chosen
+        by that. A site that stands together with others goes by its proposal, which is drawn to theirs.
+        """
+        gp = getattr(opinion.utility, "gp", None)
+        if as_note(opinion.note(self.space.sample(1, self.rng(0))[0])).stance is Stance.TOGETHER:
+            return None
+        new = self._unknown(plate, opinion)
+        if new is not None or not isinstance(gp, GP):
+            return new
+        return _point(maximise(UCB(gp, 2.0 * log(plate.designs)), self.space, self.rng(number))[0])
+
+    def _unknown(self, plate: Plate, opinion: Opinion) -> Point | None:
+        """A design with new values of what wells share, while too few of these are known; else None.
+
+        All wells of a plate have the same values, so after one plate a surrogate knows nothing about them: the next
+        value only fills the space. Then the most promising of those that are far enough from all known ones is taken.
         """
         shared = Slice(self.space, np.zeros(self.space.dimension), plate.same).held
         sample, known = self.space.sample(MANY, self.rng(0)), np.empty((0, len(shared)))
         for x in np.vstack([self.log.dataset.X, self.log.under_way(len(self.log.trials))])[:, shared]:
             known = known if self._is_close(x, known) else np.vstack([known, x])
-        if len(known) >= LEVELS * len(plate.same) or as_note(opinion.note(sample[0])).stance is Stance.TOGETHER:
+        if len(known) >= LEVELS * len(plate.same):
             return None
         is_new = (_distances(sample[:, shared], known) >= 0.5 / LEVELS).all(axis=1)
-        return _point(self.space.project(sample[is_new.argmax()])) if is_new.any() else None
+        new = sample[is_new]
+        if not len(new) or len(known) == 1 or opinion.utility is None or not len(self.log.dataset):
+            return _point(self.space.project(new[0])) if len(new) else None
+        tried = np.tile(self.log.dataset.best.x, (len(new), 1))  # the best design, at each of the new values
+        tried[:, shared] = new[:, shared]
+        return _point(self.space.project(new[int(opinion.utility(tried).argmax())]))
 
     @staticmethod
     def _is_close(x: Array, others: Array) -> bool:

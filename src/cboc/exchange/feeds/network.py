@@ -23,7 +23,7 @@ from cboc.exchange.feeds.record import Record, needs_everybody
 from cboc.exchange.feeds.replica import Feed, Replica
 from cboc.exchange.ledger import Ledger
 from cboc.exchange.messages import Mix, News, Proposal
-from cboc.exchange.network import Conflict, NotSubmitted, Standing, Unreachable, Waiting
+from cboc.exchange.network import Conflict, NotSubmitted, Peer, Standing, Unreachable, Waiting
 
 OLD_COPY = (
     "entry {} of '{}' is known to others and not in this file: it is an older copy, or another one is in use. Use the "
@@ -202,7 +202,24 @@ class Feeds:
         return self._standing(self._record() if self._close(record) else record)
 
     def _standing(self, record: Record) -> Standing:
-        return Standing(record.closed, tuple(record.missing()), self._closes_at(record))
+        code = self._keys.identity.fingerprint
+        missing, closes_at = tuple(record.missing()), self._closes_at(record)
+        return Standing(record.closed, missing, closes_at, self._peers(), code, self.trouble)
+
+    def _peers(self) -> tuple[Peer, ...]:
+        """What is known about the sites whose feeds are read here."""
+        heard = {} if self._file is None else self._file.heard()
+        feeds = [self.replica.feeds[site] for site in self.wanted]
+        return tuple(
+            Peer(
+                feed.site,
+                len(feed.entries),
+                heard.get(feed.site),
+                "" if feed.identity is None else feed.identity.fingerprint,
+                feed.trouble,
+            )
+            for feed in feeds
+        )
 
     # ----------------------------------------------------------------------------------------------- closing rounds
 

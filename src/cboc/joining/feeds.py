@@ -1,0 +1,152 @@
+"""Joining without a centre: the site's name in the study, and keys that are made here.
+
+folder:PATH   a folder that all sites share
+stick:FILE    files that people carry or mail; FILE is one that another site has exported
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from cboc.errors import CbocError, check_kind, installing
+from cboc.exchange.rest import disagreement
+from cboc.exchange.study import Study
+from cboc.joining.agreement import damaged, read_study
+from cboc.storage.sitefile import SiteFile
+
+if TYPE_CHECKING:
+    from cboc.exchange.feeds.carrier import Carrier
+    from cboc.exchange.feeds.entry import FeedEntry
+    from cboc.exchange.feeds.feedfile import FeedFile
+    from cboc.exchange.feeds.keys import Keys
+    from cboc.exchange.feeds.network import Feeds
+
+FOLDER, STICK = "folder:", "stick:"
+
+
+def is_address(url: object) -> TypeGuard[str]:
+    """Whether an address is one without a coordinator."""
+    return isinstance(url, str) and url.startswith((FOLDER, STICK))
+
+
+def check_given(url: str, code: object, certificate: object) -> None:
+    """Raise one sentence if what a user gave does not go with such an address."""
+    if url.strip() == FOLDER:
+        raise CbocError("the address of a folder is folder:PATH, such as folder:/home/me/Nextcloud/ours.")
+    for what, given in (("an invitation", code), ("a certificate", certificate)):
+        if given is not None:
+            raise CbocError(f"{what} is for a coordinator; without one there is none: leave it out.")
+    if find_spec("cryptography") is None:
+        raise CbocError(f"this needs an extra; {installing('page')}.")
+
+
+def is_sound(about: Mapping[str, Any]) -> bool:
+    """Whether a site's file says about its way to the others what we write."""
+    return isinstance(about.get("url"), str) and isinstance(about.get("sealed", False), bool)
+
+
+def introduce(
+    file: SiteFile, url: str, site: str | None, direction: str | None, study: Study | None, sealed: bool
+) -> None:
+    """Find the study where the others are, or bring it, and keep who this site is."""
+    check_kind("sealed", sealed, bool, "True or False")
+    given = {"site": "the name of your site in the study (--site)", "direction": "a direction (maximise or minimise)"}
+    values = {"site": site, "direction": direction}
+    if missing := [words for name, words in given.items() if values[name] is None]:
+        raise CbocError(f"to join without a coordinator, also give {' and '.join(missing)}.")
+    if sealed and url.startswith(STICK):
+        raise CbocError("sealing is for a folder; a stick is handed to whoever may read it: leave --sealed out.")
+    if study is not None and study.rule.terms is None:
+        raise CbocError("a rule of your own cannot be shared with others; use a name, or a fixed matrix.")
+    agreed, address, entries = _found(url, study) if url.startswith(FOLDER) else _brought(url, study)
+    if study is not None and study.digest != agreed.digest:
+        raise disagreement(study, agreed.agreement())
+    agreed.index(str(site))
+    file.remember(url=address, site=site, direction=direction, sealed=sealed, agreement=agreed.agreement())
+    kept = feeds_of(file)
+    kept.remember(site=site)
+    for entry in entries:
+        kept.keep(entry)
+
+
+def _found(url: str, study: Study | None) -> tuple[Study, str, Iterable[FeedEntry]]:
+    """The study in a folder; it is written there if nobody has done so."""
+    from cboc.exchange.feeds.folder import Folder
+
+    place = Folder(Path(url.removeprefix(FOLDER)).expanduser().resolve())
+    agreed = place.study() or study
+    if agreed is None:
+        raise CbocError(f"{place.path} holds no study yet; give the study file (--study), or wait for the sync.")
+    if study is None or study.digest == agreed.digest:
+        place.found(agreed)
+    return agreed, f"{FOLDER}{place.path}", ()
+
+
+def _brought(url: str, study: Study | None) -> tuple[Study, str, Iterable[FeedEntry]]:
+    """The study in a file that another site has exported, or the one given."""
+    from cboc.exchange.feeds.bundle import read_bundle, study_of
+
+    name = url.removeprefix(STICK).strip()
+    entries = list(read_bundle(Path(name).expanduser())) if name else []
+    agreed = study_of(entries) or study
+    if agreed is None:
+        raise CbocError("by stick, the first site gives the study file (--study), the others a file: stick:FILE.")
+    return agreed, STICK, [entry for entry in entries if entry.study == agreed.digest]
+
+
+def move(file: SiteFile, url: str | None) -> None:
+    """Keep a new path of the same folder."""
+    if url is None or url == file.about["url"] or not url.startswith(FOLDER):
+        return
+    from cboc.exchange.feeds.folder import Folder
+
+    place = Folder(Path(url.removeprefix(FOLDER)).expanduser().resolve())
+    place.check(read_study(file.about["agreement"], damaged(file)))
+    file.remember(url=f"{FOLDER}{place.path}")
+
+
+def agreed_with(file: SiteFile, expected: Study | None) -> tuple[Study, str]:
+    """The study in a site's file, and the site's name."""
+    agreed = read_study(file.about["agreement"], damaged(file))
+    if expected is not None and expected.digest != agreed.digest:
+        raise disagreement(expected, file.about["agreement"])
+    name = file.about.get("site")
+    if name not in agreed.sites:
+        raise CbocError(damaged(file))
+    return agreed, name
+
+
+def feeds_of(file: SiteFile) -> FeedFile:
+    """The file of feeds beside a site's file."""
+    from cboc.exchange.feeds.feedfile import FeedFile
+
+    return FeedFile(file.path.with_name(f"{file.path.name}.feeds"))
+
+
+def connect(file: SiteFile, agreed: Study, name: str) -> Feeds:
+    """The network that a site's file names."""
+    from cboc.exchange.feeds.network import Feeds
+    from cboc.exchange.feeds.replica import Replica
+
+    kept, address = feeds_of(file), file.about["url"]
+
+    def record(number: int, content: bytes) -> None:
+        file.record(address, "APPEND", f"/feed/{number}", content)
+
+    carrier = _carrier(address, name, kept.keys, bool(file.about.get("sealed")))
+    network = Feeds(Replica(agreed, kept.keep), name, kept.keys, carrier, kept, record)
+    network.hello()
+    return network
+
+
+def _carrier(address: str, name: str, keys: Keys, seals: bool) -> Carrier:
+    from cboc.exchange.feeds.carrier import Nowhere
+    from cboc.exchange.feeds.folder import Folder
+    from cboc.exchange.feeds.sealing import Seal
+
+    if address.startswith(STICK):
+        return Nowhere()
+    return Folder(address.removeprefix(FOLDER), Seal(name, keys), seals=seals)
