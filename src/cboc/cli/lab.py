@@ -83,8 +83,8 @@ def join(
     Examples: `cboc join https://cboc.example.org 8Zk... --direction maximise`, `cboc join folder:~/Nextcloud/ours
     --site lab-b --direction maximise`
     """
-    is_folder = address.startswith("folder:")
-    if not is_folder and not is_private(address):  # before the code and a token are sent
+    is_without_centre = address.startswith(("folder:", "stick:"))
+    if not is_without_centre and not is_private(address):  # before the code and a token are sent
         notes.print(
             f"{address} is not HTTPS: anybody on the way can read designs and speak for this site.", style="red"
         )
@@ -98,11 +98,11 @@ def join(
         data=data,
         outcome=outcome,
         policy=_changed_policy(file, given) if given else None,
-        **({"site": site, "sealed": sealed} if is_folder else {}),
+        **({"site": site, "sealed": sealed} if is_without_centre else {}),
         certificate=None if certificate is None else certificate.read_text(encoding="ascii", errors="replace"),
     )
-    if not is_folder and (site is not None or sealed):
-        notes.print("--site and --sealed are for a folder; at a coordinator the invitation says who you are.")
+    if not is_without_centre and (site is not None or sealed):
+        notes.print("--site and --sealed are for folders and sticks; at a coordinator the invitation says who you are.")
     typer.echo(write(_parameters(joined), Format.TABLE))
     others = ", ".join(name for name in joined.study.sites if name != joined.name)
     start = f"Joined '{joined.study.name}' as '{joined.name}', with {others or 'nobody else'}"

@@ -16,11 +16,11 @@ from functools import cached_property
 
 from cboc.errors import CbocError
 from cboc.exchange.feeds.carrier import Carrier
-from cboc.exchange.feeds.entry import DESIGNS, Act, write
+from cboc.exchange.feeds.entry import DESIGNS, Act, FeedEntry, write
 from cboc.exchange.feeds.feedfile import FeedFile
 from cboc.exchange.feeds.keys import Keys
 from cboc.exchange.feeds.record import Record, needs_everybody
-from cboc.exchange.feeds.replica import Feed, Replica
+from cboc.exchange.feeds.replica import Feed, Replica, Taken
 from cboc.exchange.ledger import Ledger
 from cboc.exchange.messages import Mix, News, Proposal
 from cboc.exchange.network import Conflict, NotSubmitted, Peer, Standing, Unreachable, Waiting
@@ -135,15 +135,27 @@ class Feeds:
 
     # ------------------------------------------------------------------------------------------------- the others
 
+    def bring(self, entry: FeedEntry) -> Taken:
+        """Take in an entry that somebody has brought; designs of sites that are not neighbours are left out."""
+        if entry.site not in (self.site, *self.wanted):
+            return Taken.KNOWN
+        if entry.site == self.site and entry.number >= len(self.feed.entries):
+            raise Conflict(OLD_COPY.format(entry.number, self.site))
+        return self.replica.take(entry if entry.site in (self.site, *self._neighbours) else entry.without(DESIGNS))
+
+    def to_pass_on(self) -> list[FeedEntry]:
+        """The own feed, and of the others' what any site may have: without designs, unless all are neighbours."""
+        self.sync()
+        is_complete = len(self._neighbours) == len(self.study.sites) - 1 and self.study.graph == "complete"
+        others = [entry for entry in self.replica.entries() if entry.site != self.site]
+        return [*self.feed.entries, *(entry if is_complete else entry.without(DESIGNS) for entry in others)]
+
     def sync(self) -> None:
         """Take what is new, and give what was not given yet; trouble with the carrier is remembered, not raised."""
         self.reload()
         try:
             for entry in self.carrier.take(self.replica, [self.site, *self.wanted]):
-                if entry.site == self.site and entry.number >= len(self.feed.entries):
-                    raise Conflict(OLD_COPY.format(entry.number, self.site))
-                is_near = entry.site in (self.site, *self._neighbours)
-                self.replica.take(entry if is_near else entry.without(DESIGNS))
+                self.bring(entry)
         except Unreachable as error:
             self.trouble = str(error)
             return

@@ -1,0 +1,108 @@
+"""By stick: two sites that share nothing but files which people carry."""
+
+import shutil
+
+import pytest
+from typer.testing import CliRunner
+
+import cboc
+from cboc.cli.app import app
+
+STUDY = """
+[study]
+name = "by hand"
+horizon = 6
+[space]
+a = {low = 0, high = 1}
+b = {low = 0, high = 1}
+[[site]]
+name = "lab-a"
+[[site]]
+name = "lab-b"
+"""
+
+
+def call(*words, code=0):
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    assert result.exit_code == code, result.output
+    return " ".join(result.output.split())
+
+
+@pytest.fixture
+def labs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.toml").write_text(STUDY)
+    call("join", "stick:", "--site", "lab-a", "--study", "study.toml", "--direction", "minimise", "--file", "a.db")
+    call("feed", "export", "a.cboc", "--file", "a.db")
+    call("join", "stick:a.cboc", "--site", "lab-b", "--direction", "minimise", "--file", "b.db")
+    return tmp_path
+
+
+def run(name, many):
+    for _ in range(many):
+        site = cboc.join(storage=f"{name}.db")
+        trial = site.ask()
+        site.tell(trial, float(((trial.x - 0.4) ** 2).sum()))
+
+
+def test_what_is_carried_in_any_order_and_again_is_heard(labs):
+    for turn in range(3):
+        run("a", 4 if turn == 0 else 1)
+        run("b", 4 if turn == 0 else 1)
+        call("feed", "export", f"a{turn}.cboc", "--file", "a.db")
+        call("feed", "export", f"b{turn}.cboc", "--file", "b.db")
+    run("a", 1)
+    call("feed", "export", "a3.cboc", "--file", "a.db")
+    for name in ("a3", "a1", "a3", "a0"):
+        said = call("feed", "import", f"{name}.cboc", "--file", "b.db")
+    assert said.startswith("3 entries in a0.cboc: 0 new, 3 known") or "0 new" in said
+    run("b", 1)
+    assert cboc.join(storage="b.db").trials[-1].answer.weights[0] > 0.0, "lab-a is heard"
+    assert (labs / "a3.cboc").read_bytes().count(b"\n") >= 4
+
+
+def test_damage_and_files_that_are_something_else(labs):
+    call("feed", "export", "b.cboc", "--file", "b.db")
+    whole = (labs / "b.cboc").read_bytes()
+    (labs / "cut.cboc").write_bytes(whole[: len(whole) // 2])
+    assert "0 new" in call("feed", "import", "cut.cboc", "--file", "a.db")
+    assert "is not a file of feeds" in call("feed", "import", "study.toml", "--file", "a.db", code=2)
+    assert "choose another name" in call("feed", "export", "study.toml", "--file", "a.db", code=2)
+    assert "cannot be read" in call("feed", "import", "nothing.cboc", "--file", "a.db", code=2)
+    assert (labs / "study.toml").read_text() == STUDY
+
+
+def test_two_copies_of_a_site_are_told_of_by_whoever_imports_both(labs):
+    run("a", 4)
+    for name in ("a.db", "a.db.feeds"):
+        shutil.copy(labs / name, labs / name.replace("a.db", "copy.db"))
+    run("a", 1)
+    call("feed", "export", "one.cboc", "--file", "a.db")
+    copy = cboc.join(storage="copy.db")
+    copy.tell(copy.trials[0], 7.0, is_correction=True)
+    run("copy", 1)
+    call("feed", "export", "other.cboc", "--file", "copy.db")
+    call("feed", "import", "one.cboc", "--file", "b.db")
+    said = call("feed", "import", "other.cboc", "--file", "b.db")
+    assert "there are two entries 1 of 'lab-a', both signed" in said
+    assert "there are two entries 1 of 'lab-a'" in call("status", "--file", "b.db")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("stick:", "--site", "lab-a", "--direction", "minimise"), "the first site gives the study file (--study)"),
+        (("stick:", "--study", "study.toml", "--direction", "minimise"), "the name of your site in the study (--site)"),
+        (("stick:", "--site", "lab-z", "--study", "study.toml", "--direction", "minimise"), "'lab-z' is not a site"),
+        (("stick:", "CODE", "--site", "lab-a", "--direction", "minimise"), "an invitation is for a coordinator"),
+        (
+            ("stick:", "--sealed", "--site", "lab-a", "--study", "study.toml", "--direction", "minimise"),
+            "sealing is for",
+        ),
+        (("folder:", "--site", "lab-a", "--direction", "minimise"), "the address of a folder is folder:PATH"),
+        (("folder:nowhere", "--site", "lab-a", "--direction", "minimise"), "there is no folder"),
+        (("folder:.", "--site", "lab-a", "--direction", "minimise"), "holds no study yet; give the study file"),
+    ],
+)
+def test_what_is_missing_or_does_not_go_together(labs, words, sentence):
+    assert labs and sentence in call("join", *words, "--file", "new.db", code=2)
