@@ -1,8 +1,7 @@
 """One site that runs plates of eight, against BoTorch's sequential-greedy qLogEI, from the same initial points.
 
     python benchmarks/plates.py               seeds 0-19 of six problems: area per plate, paired, and CPU per plate
-    python benchmarks/plates.py --tune        ways to fill a plate, on the tuning seeds 1000-1011, q = 4, 8, 24, 96
-    python benchmarks/plates.py --same        one parameter shared by all 24 wells: how many of its values to try first
+    python benchmarks/plates.py --tune        ways to fill a plate, on the tuning seeds 1000-1003, q = 4, 8, 24, 96
     python benchmarks/plates.py --large       the CPU of one plate of 96 with six parameters and 60 results
     python benchmarks/plates.py --quick       two seeds of the 2-D problems, results not kept
 
@@ -28,14 +27,13 @@ import numpy as np
 from cboc import Dataset, Ledger, Policy, Site, Study
 from cboc.problems.synthetic import problem as named
 from cboc.runs.metrics import paired
-from cboc.site import mind
 from cboc.strategy.bayesian import Bayesian
 from cboc.strategy.opinion import Strategy
 from cboc.utility.thompson import Thompson
 from fillings import Alternating, Crowded, Exploring, believing
 
 PROBLEMS = ("levy-2", "branin", "shekel-10", "levy-4", "ackley-5", "hartmann-6")
-REPORTED, TUNING = range(20), range(1000, 1012)
+REPORTED, TUNING = range(20), range(1000, 1004)
 RESULTS = Path(__file__).parent / "results"
 WELLS = 8
 FILLINGS: dict[str, Callable[[], Strategy]] = {
@@ -137,33 +135,6 @@ def report(rows: list[dict[str, object]], reference: str) -> None:
                 print(f"{name:12} {means} {pair.difference:+11.4f} {pair.error:7.4f} {ours:7.3f} {ratio:7.1f}")
 
 
-def shared(task: tuple[int, str, int]) -> float:
-    """The area of seven plates of 24 whose wells share a parameter, if so many values of it are tried first."""
-    levels, name, seed = task
-    mind.LEVELS = levels
-    problem = named(name)
-    study = Study(problem.space, ("alone",), 24 * 7, rule="identity")
-    site = Site(study, "alone", Ledger(study), direction="minimise", policy=Policy(seed=seed))
-    anywhere = np.random.default_rng(0).random((2000, problem.space.dimension))
-    median, best = float(np.median(problem.values(anywhere))), []
-    for _ in range(7):
-        for trial in site.ask(24, same=[problem.space.names[seed % len(problem.space.names)]]):
-            site.tell(trial, problem(trial.design(problem.space)))
-        best.append(site.best.y)
-    return float(np.mean((median - np.array(best)) / (median - problem.optimum)))
-
-
-def same(workers: int) -> None:
-    """Areas on tuning seeds, from the median of the box; 1 value is what the first plate tries anyway."""
-    for name in ("shekel-10", "levy-4", "ackley-5", "hartmann-6"):
-        tasks = [(levels, name, seed) for levels in (1, 2, 3) for seed in TUNING]
-        with ProcessPoolExecutor(workers) as pool:
-            areas = np.array(list(pool.map(shared, tasks))).reshape(3, -1)
-        pairs = [paired(areas[k], areas[0]) for k in (1, 2)]
-        more = ", ".join(f"{k + 2} values {p.difference:+.3f} ± {p.error:.3f}" for k, p in enumerate(pairs))
-        print(f"{name:12} 1 value {areas[0].mean():.3f}; {more} (standard error, {areas.shape[1]} seeds)", flush=True)
-
-
 def large() -> None:
     """One plate of 96 in six dimensions, CPU seconds."""
     problem = named("hartmann-6")
@@ -181,13 +152,12 @@ def large() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tune", action="store_true", help="compare ways to fill a plate on the tuning seeds")
-    parser.add_argument("--same", action="store_true", help="wells that share a parameter, on the tuning seeds")
     parser.add_argument("--large", action="store_true", help="the CPU of a plate of 96")
     parser.add_argument("--quick", action="store_true", help="a smoke run")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     options = parser.parse_args()
-    if options.large or options.same:
-        large() if options.large else same(options.workers)
+    if options.large:
+        large()
         return
     problems = PROBLEMS[:2] if options.quick else PROBLEMS
     if options.tune:

@@ -55,7 +55,7 @@ def test_what_is_carried_in_any_order_and_again_is_heard(labs):
     call("feed", "export", "a3.cboc", "--file", "a.db")
     for name in ("a3", "a1", "a3", "a0"):
         said = call("feed", "import", f"{name}.cboc", "--file", "b.db")
-    assert said.startswith("3 entries in a0.cboc: 0 new, 3 known") or "0 new" in said
+    assert "0 new" in said
     run("b", 1)
     assert cboc.join(storage="b.db").trials[-1].answer.weights[0] > 0.0, "lab-a is heard"
     assert (labs / "a3.cboc").read_bytes().count(b"\n") >= 4

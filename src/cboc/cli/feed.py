@@ -16,7 +16,11 @@ from cboc.errors import CbocError
 if TYPE_CHECKING:
     from cboc.exchange.feeds.network import Feeds
 
-app = typer.Typer(no_args_is_help=True, help="Exchange feeds by files, where no folder is shared: by mail, on a stick.")
+HELP = """Exchange feeds by files, where no folder is shared: by mail, on a stick.
+
+Example: `cboc feed export lab-a.cboc`, and at the others `cboc feed import lab-a.cboc`
+"""
+app = typer.Typer(no_args_is_help=True, help=HELP)
 
 
 @app.command("export")

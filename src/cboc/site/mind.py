@@ -34,7 +34,6 @@ FAR = 0.2  # how far from the best they reach, per coordinate
 CLOSE = 0.01  # the least distance, per coordinate, of two wells of a plate
 APART = 0.02  # the least distance, per coordinate, of a borrowed design from what the site has run
 TAKEN = "another well of the plate is close to it"
-LEVELS = 2  # values of each parameter that wells share, before the site trusts what it knows about them
 
 
 @dataclass(frozen=True)
@@ -201,32 +200,10 @@ class Mind:
         by that. A site that stands together with others goes by its proposal, which is drawn to theirs.
         """
         gp = getattr(opinion.utility, "gp", None)
-        if as_note(opinion.note(self.space.sample(1, self.rng(0))[0])).stance is Stance.TOGETHER:
+        is_drawn = as_note(opinion.note(self.space.sample(1, self.rng(0))[0])).stance is Stance.TOGETHER
+        if is_drawn or not isinstance(gp, GP):
             return None
-        new = self._unknown(plate, opinion)
-        if new is not None or not isinstance(gp, GP):
-            return new
         return _point(maximise(UCB(gp, 2.0 * log(plate.designs)), self.space, self.rng(number))[0])
-
-    def _unknown(self, plate: Plate, opinion: Opinion) -> Point | None:
-        """A design with new values of what wells share, while too few of these are known; else None.
-
-        All wells of a plate have the same values, so after one plate a surrogate knows nothing about them: the next
-        value only fills the space. Then the most promising of those that are far enough from all known ones is taken.
-        """
-        shared = Slice(self.space, np.zeros(self.space.dimension), plate.same).held
-        sample, known = self.space.sample(MANY, self.rng(0)), np.empty((0, len(shared)))
-        for x in np.vstack([self.log.dataset.X, self.log.under_way(len(self.log.trials))])[:, shared]:
-            known = known if self._is_close(x, known) else np.vstack([known, x])
-        if len(known) >= LEVELS * len(plate.same):
-            return None
-        is_new = (_distances(sample[:, shared], known) >= 0.5 / LEVELS).all(axis=1)
-        new = sample[is_new]
-        if not len(new) or len(known) == 1 or opinion.utility is None or not len(self.log.dataset):
-            return _point(self.space.project(new[0])) if len(new) else None
-        tried = np.tile(self.log.dataset.best.x, (len(new), 1))  # the best design, at each of the new values
-        tried[:, shared] = new[:, shared]
-        return _point(self.space.project(new[int(opinion.utility(tried).argmax())]))
 
     @staticmethod
     def _is_close(x: Array, others: Array) -> bool:

@@ -62,7 +62,8 @@ class Plate:
     def cut(self, most: int) -> Plate:
         """The plate with at most so many wells."""
         wells = min(self.wells, most)
-        return replace(self, wells=wells, places=self.places[:wells])
+        cut = replace(self, wells=wells, places=self.places[:wells])
+        return cut if cut.designs > 1 or cut.held is not None else replace(cut, same=())
 
     def place(self, well: int) -> str:
         """The name of a well; empty if the wells have none."""
