@@ -265,7 +265,7 @@ def picture(path: Path) -> Figure:
                 mean = np.mean(curves, axis=0)
                 ax.fill_between(MOMENTS, mean - error, mean + error, color=colour, alpha=0.16, linewidth=0)
                 ax.plot(MOMENTS, mean, color=colour, linewidth=2.2, linestyle=line, label=label)
-            style.title(ax, f"{name.split()[1]}, {who}")
+            style.title(ax, f"{name.split()[1]}, {who}{', three times slower' if k else ''}")
             ax.set_ylim(0.0, 1.02)
     seeds = len({seed for *_, seed in rows})
     text = f"share of the time that a site's experiments take it alone; bands: 95 % intervals over {seeds} seeds"
