@@ -7,7 +7,7 @@ export OMP_NUM_THREADS := 1
 export OPENBLAS_NUM_THREADS := 1
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo demo-service test check bench bench-quick docs clean
+.PHONY: demo demo-service demo-folder test check bench bench-quick docs clean
 
 demo: .venv/demo  ## collaborating against working alone: a table and a picture, in about a minute
 	$(BIN)/cboc demo --out runs/demo
@@ -15,6 +15,10 @@ demo: .venv/demo  ## collaborating against working alone: a table and a picture,
 demo-service: .venv/service  ## a coordinator and three sites, each a process of its own, and the dashboard
 	rm -rf runs/service
 	$(BIN)/cboc demo-service --out runs/service
+
+demo-folder: .venv/client  ## three sites that share nothing but a folder, each a process of its own
+	rm -rf runs/folder
+	$(BIN)/cboc demo-folder --out runs/folder
 
 test: .venv/dev  ## linters, types, layers and tests
 	@tests/parts
@@ -58,6 +62,10 @@ docs: .venv/dev  ## draw the pictures and check the claims of the documentation
 
 .venv/demo: .venv/bin/python pyproject.toml
 	$(BIN)/pip install --quiet -e '.[plot]'
+	@touch $@
+
+.venv/client: .venv/bin/python pyproject.toml
+	$(BIN)/pip install --quiet -e '.[client]'
 	@touch $@
 
 .venv/service: .venv/bin/python pyproject.toml

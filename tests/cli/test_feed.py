@@ -106,3 +106,14 @@ def test_two_copies_of_a_site_are_told_of_by_whoever_imports_both(labs):
 )
 def test_what_is_missing_or_does_not_go_together(labs, words, sentence):
     assert labs and sentence in call("join", *words, "--file", "new.db", code=2)
+
+
+def test_three_processes_share_nothing_but_a_folder(tmp_path):
+    said = call("demo-folder", "--out", tmp_path / "demo")
+    for name in ("lab-a", "lab-b", "lab-c"):
+        assert f"{name} 17 " in said
+        site = cboc.join(storage=tmp_path / "demo" / f"{name}.db")
+        heard = [trial.answer.weights for trial in site.trials if trial.answer is not None]
+        assert len(heard) == 12 and min(map(max, heard)) < 0.9, "the others are mixed in"
+    assert len(list((tmp_path / "demo" / "shared").rglob("*.entry"))) == 3 * 13
+    assert "is not empty" in call("demo-folder", "--out", tmp_path / "demo", code=2)

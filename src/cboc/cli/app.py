@@ -349,6 +349,7 @@ def demo_service(
             notes.print(f"Dashboard: {place.url}  (log in as {rehearsal.PERSON}, password {place.password})")
             if open and is_watched:
                 webbrowser.open(place.url)
+            rehearsal.join_coordinator(place)
             rehearsal.take_part(place)
             typer.echo(write(rehearsal.results(place), Format.TABLE))
             notes.print(f"All files are in {out}; try cboc audit --file {place.file('lab-a')}.")
@@ -356,6 +357,28 @@ def demo_service(
                 input("The dashboard stays until you press Enter. ")
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
+
+
+@app.command("demo-folder")
+def demo_folder(out: Annotated[Path, typer.Option(help="A folder for its files.")] = Path("runs/folder")) -> None:
+    """See three sites at work that share nothing but a folder, each in its own process, in about a minute.
+
+    There is no server: every site writes signed entries into the folder, reads those of the others, and computes its
+    own answers. At the end, a table says what each site found, and whether an outcome was in anything that left it.
+
+    Example: `cboc demo-folder --out /tmp/rehearsal`
+    """
+    lab.needs("client", "cryptography", "httpx2")
+    from cboc.cli import rehearsal
+
+    place = rehearsal.prepare(out)
+    try:
+        rehearsal.join_folder(place)
+        rehearsal.take_part(place)
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
+    typer.echo(write(rehearsal.results(place), Format.TABLE))
+    notes.print(f"What they shared is in {place.shared}; try cboc audit --file {place.file('lab-a')}.")
 
 
 app.command()(report)

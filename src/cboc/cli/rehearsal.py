@@ -1,4 +1,6 @@
-"""A coordinator and three sites on this machine, each in its own process: what labs do, in a minute, not months.
+"""Three sites on this machine, each in its own process: what labs do, in a minute, not months.
+
+They exchange designs through a coordinator, or through a folder alone.
 
 python -m cboc.cli.rehearsal STUDY.toml SITE.db     one of the sites: its experiments are the study file's test problems
 """
@@ -35,7 +37,7 @@ ROUNDS, INITIAL = 12, 5
 TAKES = 0.3  # seconds of an experiment
 START = 60.0  # seconds that a coordinator may take to start
 SITES = {"lab-a": 3.0, "lab-b": 4.0, "lab-c": 5.0}  # the shift of each test problem, which places its optimum
-STUDY = f"""# Three labs whose problems are similar, not the same. Written by cboc demo-service.
+STUDY = f"""# Three labs whose problems are similar, not the same. Written by cboc demo-service or demo-folder.
 [study]
 name = "rehearsal"
 horizon = {ROUNDS}
@@ -65,6 +67,11 @@ class Rehearsal:
     @property
     def study(self) -> Path:
         return self.folder / "study.toml"
+
+    @property
+    def shared(self) -> Path:
+        """The folder that all sites share, if they have no coordinator."""
+        return self.folder / "shared"
 
     def file(self, site: str) -> Path:
         return self.folder / f"{site}.db"
@@ -100,14 +107,27 @@ def coordinator(rehearsal: Rehearsal) -> Iterator[None]:
         yield
 
 
-def take_part(rehearsal: Rehearsal) -> None:
-    """Let three sites join and go through the study, each in its own process."""
+def join_coordinator(rehearsal: Rehearsal) -> None:
+    """Let three sites join through the coordinator, each with its invitation."""
     from cboc.coordinator.tokens import Tokens
 
     with opened(rehearsal.database) as engine:
         codes = {site: Tokens(engine).invite("rehearsal", site) for site in SITES}
     for site, code in codes.items():
         join(rehearsal.url, code, storage=rehearsal.file(site), direction="minimise", policy=Policy(initial=INITIAL))
+
+
+def join_folder(rehearsal: Rehearsal) -> None:
+    """Let three sites join through a shared folder; the first brings the study."""
+    rehearsal.shared.mkdir()
+    study = studyfile.read_terms(rehearsal.study).study
+    for site in SITES:
+        given = {"storage": rehearsal.file(site), "direction": "minimise", "policy": Policy(initial=INITIAL)}
+        join(f"folder:{rehearsal.shared}", site=site, study=study, **given)  # type: ignore[arg-type]
+
+
+def take_part(rehearsal: Rehearsal) -> None:
+    """Let three sites that have joined go through the study, each in its own process."""
     with ExitStack() as stack:
         running = [
             stack.enter_context(_process("cboc.cli.rehearsal", str(rehearsal.study), str(rehearsal.file(site))))
