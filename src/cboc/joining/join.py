@@ -72,7 +72,7 @@ def join(
         _check_sound(file)
         _settle(file, policy, wanted)
         if is_without_centre != feeds.is_address(file.about["url"]) and url is not None:
-            raise CbocError(f"{file.path} has joined at {file.about['url']}; cboc move takes a study elsewhere.")
+            raise CbocError(f"{file.path} has joined at {file.about['url']}; use another file to join elsewhere.")
         if feeds.is_address(file.about["url"]):
             feeds.move(file, url)
         else:
