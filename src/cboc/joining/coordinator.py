@@ -10,9 +10,9 @@ from typing import Any
 from cboc.errors import CbocError, check_kind
 from cboc.exchange.http import Client, check_address, check_patience
 from cboc.exchange.network import Unreachable
-from cboc.exchange.rest import Membership, Refused, Rest, disagreement
+from cboc.exchange.rest import Membership, Refused, Rest
 from cboc.exchange.study import Study
-from cboc.joining.agreement import damaged, read_study
+from cboc.joining.agreement import damaged, kept_agreement, read_study
 from cboc.storage.sitefile import SiteFile
 
 LONGEST_CODE = 200  # characters that a coordinator reads
@@ -128,14 +128,8 @@ def agreed_with(file: SiteFile, network: Rest, expected: Study | None) -> tuple[
         agreed.index(there.site)
         file.remember(agreement=there.agreement, site=there.site)
         _start_after(file, there)
-    agreed = read_study(file.about["agreement"], damaged(file))
     if not _is_whole(file.about["agreement"]):
+        known = read_study(file.about["agreement"], damaged(file))
         with suppress(Unreachable):
-            file.remember(agreement=_check_same(agreed, file.about["agreement"], network))
-            agreed = read_study(file.about["agreement"], damaged(file))
-    if expected is not None and expected.digest != agreed.digest:
-        raise disagreement(expected, file.about["agreement"])
-    name = file.about.get("site")
-    if name not in agreed.sites:
-        raise CbocError(damaged(file))
-    return agreed, name
+            file.remember(agreement=_check_same(known, file.about["agreement"], network))
+    return kept_agreement(file, expected)

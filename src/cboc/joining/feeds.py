@@ -108,17 +108,6 @@ def move(file: SiteFile, url: str | None) -> None:
     file.remember(url=f"{FOLDER}{place.path}")
 
 
-def agreed_with(file: SiteFile, expected: Study | None) -> tuple[Study, str]:
-    """The study in a site's file, and the site's name."""
-    agreed = read_study(file.about["agreement"], damaged(file))
-    if expected is not None and expected.digest != agreed.digest:
-        raise disagreement(expected, file.about["agreement"])
-    name = file.about.get("site")
-    if name not in agreed.sites:
-        raise CbocError(damaged(file))
-    return agreed, name
-
-
 def feeds_of(file: SiteFile) -> FeedFile:
     """The file of feeds beside a site's file."""
     from cboc.exchange.feeds.feedfile import FeedFile

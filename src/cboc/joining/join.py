@@ -21,7 +21,7 @@ from cboc.exchange.network import Network
 from cboc.exchange.rest import Rest
 from cboc.exchange.study import Study
 from cboc.joining import coordinator, feeds
-from cboc.joining.agreement import damaged
+from cboc.joining.agreement import damaged, kept_agreement
 from cboc.site.policy import Policy
 from cboc.site.site import Site
 from cboc.storage.sitefile import SiteFile
@@ -108,7 +108,7 @@ def _reached(
 ) -> tuple[Study, str, Network]:
     """The study, the site's name in it, and the network through which it reaches the others."""
     if feeds.is_address(file.about["url"]):
-        agreed, name = feeds.agreed_with(file, study)
+        agreed, name = kept_agreement(file, study)
         return agreed, name, feeds.connect(file, agreed, name)
     rest = coordinator.connect(file, patience, on_retry)
     return *coordinator.agreed_with(file, rest, study), rest
