@@ -45,13 +45,9 @@ class Folder:
 
     def study(self) -> Study | None:
         """What was agreed on in this folder; None if nobody has written it yet."""
-        self._check()
-        try:
-            content = (self.path / STUDY).read_bytes()
-        except FileNotFoundError:
+        content = self._content()
+        if content is None:
             return None
-        except OSError as error:
-            raise Unreachable(f"the folder {self.path} cannot be read: {error.strerror}.") from None
         try:
             return Study.from_agreement(json.loads(content))
         except (CbocError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
@@ -69,15 +65,24 @@ class Folder:
 
     def check(self, study: Study) -> None:
         """Raise one sentence if this is not the folder of the study any more."""
+        if self._content() == study.canonical.encode():  # as we write it: nothing has to be read from it
+            return
         there = self.study()
         if there is None:
             raise Unreachable(f"{self.path} does not hold study '{study.name}' any more; is the right drive connected?")
         if there.digest != study.digest:
             raise CbocError(f"{self.path} now holds another study, '{there.name}'; bring back that of '{study.name}'.")
 
-    def _check(self) -> None:
+    def _content(self) -> bytes | None:
+        """The file that says what was agreed; None if it is not there."""
         if not self.path.is_dir():
             raise Unreachable(f"there is no folder {self.path}; is the drive connected, and is it synced?")
+        try:
+            return (self.path / STUDY).read_bytes()
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise Unreachable(f"the folder {self.path} cannot be read: {error.strerror}.") from None
 
     # ------------------------------------------------------------------------------------------------- the entries
 

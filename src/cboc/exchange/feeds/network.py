@@ -83,7 +83,7 @@ class Feeds:
             self._record_sent(entry.number, entry.in_words())
         if self._file is not None:
             self._file.append(entry)
-        self.replica.take(entry)
+        self.replica.load([entry])  # it is kept by now
         if self.feed.last is not entry:
             raise CbocError(f"the own entry was refused: {self.replica.refused.get(entry.hash, self.feed.trouble)}.")
         self._give()

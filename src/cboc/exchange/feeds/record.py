@@ -36,7 +36,7 @@ class Record:
 
     @cached_property
     def closures(self) -> dict[int, tuple[str, ...]]:
-        """Who is in, by round, as signed by the site whose turn it was to close it."""
+        """The sites that are in, by round, as signed by the one whose turn it was to close it."""
         found: dict[int, tuple[str, ...]] = {}
         while (state := (self.closer(len(found)), len(found))) in self._closings:
             found[len(found)] = self._closings[state]
@@ -44,13 +44,13 @@ class Record:
 
     @cached_property
     def _closings(self) -> dict[tuple[str, int], tuple[str, ...]]:
-        """Who is in, by site that says so and round."""
+        """The sites that are in, by the one that says so and the round."""
         entries = [(feed.site, entry) for feed in self.replica.feeds.values() for entry in feed.entries]
         said = [(site, entry.said) for site, entry in entries if entry.act is Act.CLOSE and entry.said is not None]
         return {(site, what["state"]): tuple(what["present"]) for site, what in reversed(said)}
 
     def closer(self, state: int) -> str:
-        """Whose turn it is to close a round: one after the other, except those who left before they did."""
+        """The site that has to close a round: they take turns, except those who left before they did."""
         sites = self.study.sites
         order = [sites[(state + k) % len(sites)] for k in range(len(sites))]
         return next((site for site in order if not self._left_before_closing(site, state)), order[0])

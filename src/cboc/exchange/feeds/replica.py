@@ -60,7 +60,7 @@ class Replica:
     """All feeds of a study. `keep` is called with every entry that is taken, before it counts."""
 
     def __init__(self, study: Study, keep: Callable[[FeedEntry], None] | None = None) -> None:
-        self.study, self._keep = study, keep
+        self.study, self._keep, self._digest = study, keep, study.digest
         self.feeds: Mapping[str, Feed] = {site: Feed(site) for site in study.sites}
         self.refused: dict[str, str] = {}  # reasons, by the hash of the entry; the latest few
 
@@ -100,7 +100,7 @@ class Replica:
     # ------------------------------------------------------------------------------------------------ one by one
 
     def _feed(self, entry: FeedEntry) -> Feed:
-        if entry.study != self.study.digest:
+        if entry.study != self._digest:
             raise CbocError("it belongs to another study")
         if entry.site not in self.feeds:
             raise CbocError(f"the study has no site '{entry.site}'")
