@@ -126,19 +126,18 @@ class Ledger:
         self.close_if_due()
         site, latest = proposal.site, self.store.latest(proposal.site)
         if latest is not None and proposal.turn <= latest.proposal.turn:
-            self._check_same(proposal, latest)
+            self.check_same(proposal, latest)
             return
         if latest is not None and latest.state == self.round:
             raise Waiting(self.standing(), f"round {self.round} is open, and '{site}' has proposed for it already.")
-        if self._rest(site, latest) < len(proposal.X) or (self.store.departures and site in self.store.left):
-            raise CbocError(f"site '{site}' has left or has used its budget of {self.study.budget(site)} experiments.")
+        self.check_room(proposal, latest)
         now = self.clock()
         is_first = self.study.deadline is not None and self.store.opened_at is None
         entry = Entry(self.round, proposal, 0 if latest is None else latest.after, now)
         self.store.add(entry, now if is_first else None)
         self._close_if_complete()
 
-    def _check_same(self, proposal: Proposal, latest: Entry) -> None:
+    def check_same(self, proposal: Proposal, latest: Entry) -> None:
         """Raise if a repeated proposal differs from the one already accepted for its turn."""
         site, turn = proposal.site, proposal.turn
         known = latest if latest.proposal.turn == turn else self.store.find(site, turn)
@@ -147,6 +146,12 @@ class Ledger:
                 f"site '{site}' has already proposed another design for turn {turn}, and a proposal is final. "
                 "Is a copy of this site's file in use on another computer? Use only one."
             )
+
+    def check_room(self, proposal: Proposal, latest: Entry | None) -> None:
+        """Raise if a site has left, or has less budget than a proposal has designs."""
+        site = proposal.site
+        if self._rest(site, latest) < len(proposal.X) or (self.store.departures and site in self.store.left):
+            raise CbocError(f"site '{site}' has left or has used its budget of {self.study.budget(site)} experiments.")
 
     def progress(self, site: str) -> tuple[int, int]:
         """The first turn that this site has not taken, and the experiments that it has proposed.

@@ -93,24 +93,16 @@ class Feeds:
         self.study.check_proposal(proposal)
         self.sync()
         record = self._record()
-        latest = record.latest(self.site)
+        ledger, latest = Ledger(self.study, record, self.clock), record.latest(self.site)
         if latest is not None and proposal.turn <= latest.proposal.turn:
-            known = record.find(self.site, proposal.turn)
-            if known is None or known.proposal != proposal:
-                raise Conflict(
-                    f"site '{self.site}' has already proposed another design for turn {proposal.turn}, and a proposal "
-                    "is final. Is a copy of this site's file in use on another computer? Use only one."
-                )
+            ledger.check_same(proposal, latest)
             return
         if self.study.pace.waits and latest is not None and latest.state >= record.closed:
             raise Waiting(
                 self._standing(record), f"round {latest.state} is open, and '{self.site}' has proposed for it already."
             )
+        ledger.check_room(proposal, latest)
         earlier = 0 if latest is None else latest.after
-        if len(proposal.X) > self.study.budget(self.site) - earlier or self.feed.has_left:
-            raise CbocError(
-                f"site '{self.site}' has left or has used its budget of {self.study.budget(self.site)} experiments."
-            )
         said: dict[str, object] = {"act": Act.TURN, "earlier": earlier, "wells": len(proposal.X)}
         said |= {"state": record.closed} if self.study.pace.waits else {"seen": self._seen()}
         said |= {} if proposal.reward is None else {"reward": proposal.reward}
