@@ -144,7 +144,7 @@ def test_a_study_by_two_people_and_a_shell(bench, coordinator):
     best = next(csv.DictReader(io.StringIO(bench("best", bench.folder / "lab-a.db", "--format", "csv").stdout)))
     assert best["site"] == "lab-a" and float(best["y"]) < 10.0
     status = {row["what"]: row["is"] for row in json.loads(bench.at("lab-a", "status", "--format", "json").stdout)}
-    assert status["turns"] == "2 of 2" and status["experiments"] == 4 and "over" in status["to be run"]
+    assert status["budget used"].startswith("2 of 2") and status["experiments"] == 4 and "over" in status["to be run"]
     audit = bench.at("lab-a", "audit")
     assert '{"code": "***", "token": "***"}' in audit.stdout and "none of them has left" in audit.stderr
     assert "BAD" not in bench.at("lab-b", "doctor").stdout

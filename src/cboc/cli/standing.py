@@ -76,7 +76,7 @@ def standing_of(site: Site, file: Path) -> Iterator[tuple[str, Any]]:
     yield "study", study.name
     yield "site", f"{site.name}, of {', '.join(study.sites)}"
     yield "pace", PACES[study.pace.waits]
-    yield "turns", f"{site.turns} of {study.budget(site.name)}"
+    yield "budget used", f"{site.turns} of {study.budget(site.name)} experiments, without the initial ones"
     yield "experiments", sum(trial.status in TOLD for trial in site.trials)
     yield "failed", sum(trial.status is Status.FAILED for trial in site.trials)
     if site.cost or site.policy.most_cost is not None:

@@ -21,6 +21,7 @@ Option = dict[str, Any]
 
 GRID = {"left": 4, "right": 4, "top": 4, "bottom": 4, "outerBoundsMode": "same", "outerBoundsContain": "all"}
 ROOMY = {**GRID, "right": 12, "top": 12}  # for points at the edge
+DATES = {"month": "{MMM} {yyyy}", "day": "{d} {MMM}", "hour": "{HH}:{mm}", "minute": "{HH}:{mm}"}
 MOST_ROUNDS = 200  # the last ones: more cannot be told apart
 MOST_COLOURS = 10  # sites that get their own colour
 FEW = 4  # sites whose names are written side by side
@@ -122,7 +123,7 @@ def timeline(study: Study, arrivals: Sequence[Arrival], now: float) -> Option:
             "max": 1000.0 * now,
             "boundaryGap": ["3%", 0],
             "splitNumber": 4,
-            "axisLabel": {"hideOverlap": True},
+            "axisLabel": {"hideOverlap": True, "formatter": DATES},
         },
         "yAxis": {"type": "category", "data": list(study.sites), "inverse": True, "axisLine": {"show": False}},
         "tooltip": {"renderMode": "richText", "formatter": "{b}"},
