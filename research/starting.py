@@ -187,9 +187,9 @@ def jobs(is_tuning: bool, chosen: tuple[str, ...]) -> list[Job]:
         ways += [("D", "shared"), ("2", "shared"), ("2 D", "eager"), ("D", "patient"), ("2", "patient")]
         ways += [("2 D", "late"), ("2 D", "late, own")]
         return [Job(name, *way, seed) for seed in TUNING_SEEDS for name in TUNED for way in ways]
-    ways = [(few, how) for few in ("5 D", *chosen) for how in ("alone", "together")]
-    ways += [(few, how) for few in chosen for how in ("late", "late, own")]
-    return [Job(name, *way, seed) for seed in SEEDS for name in SCENARIOS for way in ways]
+    begin = [(few, how) for few in ("5 D", *chosen) for how in ("alone", "together")]
+    late = [(few, how) for few in chosen for how in ("late", "late, own")]
+    return [Job(name, *way, seed) for ways in (begin, late) for seed in SEEDS for name in SCENARIOS for way in ways]
 
 
 def tables(path: Path) -> list[Table]:
