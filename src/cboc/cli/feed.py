@@ -56,7 +56,8 @@ def read_feeds(
     from cboc.exchange.feeds.replica import Taken
 
     network = _feeds(file)
-    taken = Counter(network.bring(entry) for entry in read_bundle(given))
+    entries = sorted(read_bundle(given), key=lambda entry: entry.number)
+    taken = Counter(network.bring(entry) for entry in entries)
     parts = [f"{taken[kind]} {kind}" for kind in Taken if taken[kind] or kind is Taken.NEW]
     notes.print(f"{sum(taken.values())} entries in {given}: {', '.join(parts)}. Next: {hint('ask', file)}.")
     if taken[Taken.LATER]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from cboc.errors import CbocError, check_kind, installing
+from cboc.exchange import wire
 from cboc.exchange.rest import disagreement
 from cboc.exchange.study import Study
 from cboc.joining.agreement import damaged, read_study
@@ -65,11 +66,33 @@ def introduce(
     if study is not None and study.digest != agreed.digest:
         raise disagreement(study, agreed.agreement())
     agreed.index(str(site))
-    file.remember(url=address, site=site, direction=direction, sealed=sealed, agreement=agreed.agreement())
-    kept = feeds_of(file)
+    _check_names(agreed)
+    kept = feeds_of(file, is_made=True)
     kept.remember(site=site)
-    for entry in entries:
-        kept.keep(entry)
+    _begin_with(kept, agreed, str(site), entries)
+    file.remember(url=address, site=site, direction=direction, sealed=sealed, agreement=agreed.agreement())
+
+
+def _check_names(agreed: Study) -> None:
+    """Raise one sentence if a site has a name that cannot be in an entry."""
+    for name in agreed.sites:
+        if not wire.NAME.fits(name):
+            raise CbocError(
+                f"a site's name has at most {wire.LONGEST_NAME} characters, all of which can be printed; change "
+                f"{ascii(name)[:120]} in the study file."
+            )
+
+
+def _begin_with(kept: FeedFile, agreed: Study, site: str, entries: Iterable[FeedEntry]) -> None:
+    """Take in what was brought."""
+    from cboc.exchange.feeds.carrier import Nowhere
+    from cboc.exchange.feeds.network import Feeds
+    from cboc.exchange.feeds.replica import Replica
+
+    network = Feeds(Replica(agreed, kept.keep), site, kept.keys, Nowhere(), kept)
+    network.reload()
+    for entry in sorted(entries, key=lambda entry: entry.number):
+        network.bring(entry)
 
 
 def _found(url: str, study: Study | None) -> tuple[Study, str, Iterable[FeedEntry]]:
@@ -108,11 +131,11 @@ def move(file: SiteFile, url: str | None) -> None:
     file.remember(url=f"{FOLDER}{place.path}")
 
 
-def feeds_of(file: SiteFile) -> FeedFile:
-    """The file of feeds beside a site's file."""
+def feeds_of(file: SiteFile, *, is_made: bool = False) -> FeedFile:
+    """The file of feeds beside a site's file; only joining makes it."""
     from cboc.exchange.feeds.feedfile import FeedFile
 
-    return FeedFile(file.path.with_name(f"{file.path.name}.feeds"))
+    return FeedFile(file.path.with_name(f"{file.path.name}.feeds"), is_made=is_made)
 
 
 def connect(file: SiteFile, agreed: Study, name: str) -> Feeds:
@@ -121,6 +144,8 @@ def connect(file: SiteFile, agreed: Study, name: str) -> Feeds:
     from cboc.exchange.feeds.replica import Replica
 
     kept, address = feeds_of(file), file.about["url"]
+    if kept.about.get("site") != name:
+        raise CbocError(f"{kept.path} is the file of feeds of another site; bring back that of '{name}'.")
 
     def record(number: int, content: bytes) -> None:
         file.record(address, "APPEND", f"/feed/{number}", content)

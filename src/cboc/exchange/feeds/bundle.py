@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 from cboc.errors import CbocError
-from cboc.exchange.feeds.entry import FIRST, FeedEntry
+from cboc.exchange.feeds.entry import FIRST, LARGEST, FeedEntry
 from cboc.exchange.study import Study
 from cboc.exchange.wire import Misfit
 
@@ -26,14 +27,16 @@ def write_bundle(path: Path, entries: Iterable[FeedEntry]) -> int:
 def read_bundle(path: Path) -> Iterator[FeedEntry]:
     """The entries of a file; lines that are damaged or cut off are left out, as if they had not come yet."""
     try:
-        title, *lines = path.read_bytes().splitlines()
+        with open(path, "rb") as file:
+            if file.readline(2 * len(TITLE)).strip() != TITLE:
+                raise CbocError(f"{path} is not a file of feeds; cboc feed export writes one.")
+            yield from _entries(file)
     except OSError as error:
         raise CbocError(f"{path} cannot be read: {error.strerror}.") from None
-    except ValueError:
-        title, lines = b"", []
-    if title.strip() != TITLE:
-        raise CbocError(f"{path} is not a file of feeds; cboc feed export writes one.")
-    for line in lines:
+
+
+def _entries(file: BinaryIO) -> Iterator[FeedEntry]:
+    while line := file.readline(LARGEST + 2):
         try:
             yield FeedEntry.from_bytes(line)
         except Misfit:
@@ -44,7 +47,10 @@ def study_of(entries: Iterable[FeedEntry]) -> Study | None:
     """The study that the first hello among these entries names; None if there is none."""
     for entry in entries:
         if entry.before == FIRST and entry.said is not None:
-            study = Study.from_agreement(entry.said["agreement"])
+            try:
+                study = Study.from_agreement(entry.said["agreement"])
+            except (CbocError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError):
+                continue
             if study.digest == entry.study:
                 return study
     return None

@@ -176,6 +176,8 @@ class FeedEntry:
     def check(self) -> None:
         """Raise `Misfit` unless head and parts have their form, and the parts are those that the head names."""
         hashes = self.fields["parts"]
+        if SAID not in hashes:
+            raise Misfit("it says nothing")
         for name, text in self.parts.items():
             if hashes.get(name) != _hash(text):
                 raise Misfit(f"its part '{name}' is not the one that was signed")

@@ -21,25 +21,30 @@ from cboc.exchange.feeds.keys import Keys
 from cboc.exchange.wire import Misfit
 
 FORMAT = 1
-TABLES = """
-CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE entries (site TEXT, number INTEGER, hash TEXT, at REAL NOT NULL, entry BLOB NOT NULL,
-                      PRIMARY KEY (site, number, hash));
-"""
+TABLES = (
+    "CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
+    "CREATE TABLE entries (site TEXT, number INTEGER, hash TEXT, at REAL NOT NULL, entry BLOB NOT NULL, "
+    "PRIMARY KEY (site, number, hash))",
+)
 NAMES = {"about", "entries"}
+MISSING = (
+    "{} is missing: it has the keys of this site, and the others take nothing from new ones. Bring it back, or restore "
+    "an earlier copy of it together with the site's file."
+)
 INSERT = "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)"
 
 
 class FeedFile:
     """The file of feeds beside a site's file, readable by its owner alone."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, is_made: bool = False) -> None:
         self.path = path
-        if not path.exists():
+        if is_made:
             self._make()
+        if not path.is_file():
+            raise CbocError(MISSING.format(path))
         with self._open() as connection:
-            tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-            if tables != NAMES:
+            if _tables(connection) != NAMES:
                 raise CbocError(f"{path} is not a file of feeds; name another.")
             rows = connection.execute("SELECT key, value FROM about").fetchall()
         with self._undamaged():
@@ -53,11 +58,15 @@ class FeedFile:
         try:
             os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except FileExistsError:
-            return
+            pass
         except OSError as error:
             raise CbocError(f"{self.path} cannot be made: {error.strerror}; choose another folder.") from None
         with self._open() as connection:
-            connection.executescript(TABLES)
+            connection.execute("BEGIN IMMEDIATE")
+            if _tables(connection):
+                return
+            for table in TABLES:  # all or nothing: also an empty file that was left by a kill is filled
+                connection.execute(table)
             facts = {"format": FORMAT, "keys": Keys.make().to_text()}
             connection.executemany(
                 "INSERT INTO about VALUES (?, ?)", [(key, json.dumps(value)) for key, value in facts.items()]
@@ -117,6 +126,10 @@ class FeedFile:
                     yield connection
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise CbocError(f"{self.path} cannot be used: {error}.") from None
+
+
+def _tables(connection: sqlite3.Connection) -> set[str]:
+    return {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
 
 def _row(entry: FeedEntry) -> tuple[str, int, str, float, bytes]:

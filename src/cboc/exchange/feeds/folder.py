@@ -50,7 +50,7 @@ class Folder:
             return None
         try:
             return Study.from_agreement(json.loads(content))
-        except (CbocError, ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        except (CbocError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError):
             raise CbocError(
                 f"{self.path / STUDY} is not complete yet, or not a study; wait until it is copied, or ask who made it."
             ) from None
@@ -67,7 +67,12 @@ class Folder:
         """Raise one sentence if this is not the folder of the study any more."""
         if self._content() == study.canonical.encode():  # as we write it: nothing has to be read from it
             return
-        there = self.study()
+        try:
+            there = self.study()
+        except Unreachable:
+            raise
+        except CbocError as error:
+            raise Unreachable(str(error)) from None
         if there is None:
             raise Unreachable(f"{self.path} does not hold study '{study.name}' any more; is the right drive connected?")
         if there.digest != study.digest:
@@ -78,7 +83,8 @@ class Folder:
         if not self.path.is_dir():
             raise Unreachable(f"there is no folder {self.path}; is the drive connected, and is it synced?")
         try:
-            return (self.path / STUDY).read_bytes()
+            with open(self.path / STUDY, "rb") as file:
+                return file.read(LARGEST)
         except FileNotFoundError:
             return None
         except OSError as error:
@@ -126,7 +132,7 @@ class Folder:
     def _names(self, place: str) -> list[str]:
         """The names of files in a site's folder that may hold something new, in the order of their numbers."""
         try:
-            names = [entry.name for entry in os.scandir(self.path / place)]
+            names = [entry.name for entry in os.scandir(self.path / place) if entry.is_file()]
         except FileNotFoundError:
             return []
         except OSError as error:

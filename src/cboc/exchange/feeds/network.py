@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cached_property
 
 from cboc.errors import CbocError
@@ -25,6 +26,11 @@ from cboc.exchange.ledger import Ledger
 from cboc.exchange.messages import Mix, News, Proposal
 from cboc.exchange.network import Conflict, NotSubmitted, Peer, Standing, Unreachable, Waiting
 
+KEYS_LOST = (
+    "somebody has joined as '{}' before, with keys that are not in this file ({}), and the others take nothing from "
+    "new ones. If that was you, use the two files of then (one of them ends in .feeds); if they are lost, or it was "
+    "somebody else, agree with the others on a study in which your site has another name."
+)
 OLD_COPY = (
     "entry {} of '{}' is known to others and not in this file: it is an older copy, or another one is in use. Use the "
     "newest, and only one."
@@ -49,6 +55,7 @@ class Feeds:
     ) -> None:
         self.replica, self.site, self.carrier, self.clock = replica, site, carrier, clock
         self.study, self._keys, self._file, self._record_sent = replica.study, keys, file, record
+        replica.designs_of = {site, *self._neighbours}
         self._known = 0  # so far the file has been read
         self.trouble = ""  # why the carrier did not work the last time
         self._since: tuple[int, float] = (-1, 0.0)  # the open round, and when this site first saw a proposal of it
@@ -70,6 +77,9 @@ class Feeds:
         """Begin the own feed, if that has not been done: the keys, and what was agreed."""
         self.reload()
         if self.feed.last is None:
+            with suppress(Unreachable):
+                for entry in self.carrier.take(self.replica, [self.site]):
+                    self.bring(entry)
             keys = self._keys.identity
             said = {"act": Act.HELLO, "signing": keys.signing, "sealing": keys.sealing}
             self._write(said | {"agreement": self.study.agreement()}, 0)
@@ -131,9 +141,17 @@ class Feeds:
         """Take in an entry that somebody has brought; designs of sites that are not neighbours are left out."""
         if entry.site not in (self.site, *self.wanted):
             return Taken.KNOWN
-        if entry.site == self.site and entry.number >= len(self.feed.entries):
-            raise Conflict(OLD_COPY.format(entry.number, self.site))
+        if entry.site == self.site and entry.study == self.study.digest:
+            self._check_own(entry)
         return self.replica.take(entry if entry.site in (self.site, *self._neighbours) else entry.without(DESIGNS))
+
+    def _check_own(self, entry: FeedEntry) -> None:
+        """Raise one sentence if an entry of this site that others have shows that its file is not the one in use."""
+        is_own, named = entry.is_signed_by(self._keys.identity), entry.identity
+        if is_own and entry.number >= len(self.feed.entries):
+            raise Conflict(OLD_COPY.format(entry.number, self.site))
+        if not is_own and self.feed.last is None and named is not None and entry.is_signed_by(named):
+            raise Conflict(KEYS_LOST.format(self.site, named.fingerprint))
 
     def to_pass_on(self) -> list[FeedEntry]:
         """The own feed, and of the others' what any site may have: without designs, unless all are neighbours."""
@@ -220,7 +238,7 @@ class Feeds:
                 len(feed.entries),
                 heard.get(feed.site),
                 "" if feed.identity is None else feed.identity.fingerprint,
-                feed.trouble,
+                feed.trouble or feed.stranger,
             )
             for feed in feeds
         )

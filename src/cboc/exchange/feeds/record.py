@@ -83,9 +83,8 @@ class Record:
         return state
 
     def _has_all(self, state: int, present: Sequence[str]) -> bool:
-        """Whether all entries of a round that are needed here have arrived."""
-        there = self.rounds.get(state, {})
-        return all(site in there for site in present if site in self._needed)
+        """Whether all entries of a round that are needed here have arrived, or will never come."""
+        return all(self._is_decided(site, state) for site in present if site in self._needed)
 
     def _is_decided(self, site: str, state: int) -> bool:
         """Whether a site is in, has gone on to a later round, or will not come any more."""
@@ -147,7 +146,7 @@ class Record:
 
     def _last(self, feed: Feed, count: int) -> Entry | None:
         """The last turn among the first entries of a feed."""
-        if count > len(feed.entries):
+        if count > len(feed.entries) and not feed.trouble:  # what is refused by now counts no more
             raise CbocError(f"entries of '{feed.site}' that were seen before are missing; import them again.")
         last = next((entry for entry in reversed(feed.entries[:count]) if entry.act is Act.TURN), None)
         return None if last is None else self._entry(last, last.turn)

@@ -1,18 +1,20 @@
 """The feeds of a study as far as they are known here, whatever the order in which their entries came.
 
-An entry counts when all before it are there. What is incomplete is not there yet; what nobody can have written is
-refused. Two signed entries with one number are a fork: somebody runs two copies of a site, or an old one. From the fork
-on the feed is refused, and both entries are kept as the proof.
+An entry counts when all before it are there, and all of its parts that are needed here. What is incomplete is not there
+yet; what nobody can have written is refused. Two signed entries with one number are a fork: somebody runs two copies of
+a site, or an old one. From the fork on the feed is refused, and both entries are kept as the proof.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import json
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from cboc.errors import CbocError
-from cboc.exchange.feeds.entry import DESIGNS, Act, FeedEntry
+from cboc.exchange.feeds.entry import DESIGNS, SAID, Act, FeedEntry
 from cboc.exchange.feeds.keys import Identity
 from cboc.exchange.study import Study
 from cboc.exchange.wire import Misfit
@@ -25,7 +27,7 @@ class Taken(StrEnum):
 
     NEW = "new"
     KNOWN = "known"
-    LATER = "later"  # entries before it are missing
+    LATER = "later"  # entries before it are missing, or parts of it
     REFUSED = "refused"
 
 
@@ -36,9 +38,10 @@ class Feed:
     site: str
     identity: Identity | None = None  # of the first hello: from then on the site is known by these keys
     entries: list[FeedEntry] = field(default_factory=list)
-    later: dict[int, FeedEntry] = field(default_factory=dict)  # signed, but entries before them are missing
+    later: dict[int, FeedEntry] = field(default_factory=dict)  # signed, but something before or in them is missing
     fork: tuple[FeedEntry, FeedEntry] | None = None
     trouble: str = ""  # one sentence: why nothing more is taken
+    stranger: str = ""  # one sentence: who else calls itself so, and is refused
 
     @property
     def last(self) -> FeedEntry | None:
@@ -62,6 +65,7 @@ class Replica:
     def __init__(self, study: Study, keep: Callable[[FeedEntry], None] | None = None) -> None:
         self.study, self._keep, self._digest = study, keep, study.digest
         self.feeds: Mapping[str, Feed] = {site: Feed(site) for site in study.sites}
+        self.designs_of: Container[str] = ()  # the sites whose entries count with their designs only
         self.refused: dict[str, str] = {}  # reasons, by the hash of the entry; the latest few
 
     def load(self, entries: Iterable[FeedEntry]) -> None:
@@ -82,14 +86,16 @@ class Replica:
             return self._refuse(entry, str(error))
         known = feed.entries[entry.number] if entry.number < len(feed.entries) else feed.later.get(entry.number)
         if known is not None and known.hash == entry.hash:
-            return self._complete(feed, known, entry)
+            return self._complete(feed, identity, known, entry)
         if not entry.is_signed_by(identity):
             return self._refuse(entry, f"it is not signed by '{entry.site}'")
         if feed.fork is not None and entry.number >= feed.fork[0].number:
             return Taken.KNOWN if entry.hash in {each.hash for each in feed.fork} else Taken.REFUSED
         if known is not None:
             return self._split(feed, known, entry)
-        if entry.number > len(feed.entries):
+        if feed.trouble and feed.fork is None:
+            return self._refuse(entry, feed.trouble)
+        if entry.number > len(feed.entries) or not self._is_enough(entry):
             if len(feed.later) >= MOST_LATER:
                 return self._refuse(entry, "too many entries before it are missing")
             self._kept(entry)
@@ -112,35 +118,48 @@ class Replica:
         if feed.identity is None:
             if said is None:
                 raise CbocError(f"'{entry.site}' has not said hello yet")
-            if not entry.is_signed_by(said):
-                raise CbocError("its hello is not signed with the keys that it names")
+            check_hello(self.study, entry, said)
             return said
         if said is not None and said != feed.identity:
-            raise CbocError(
+            check_hello(self.study, entry, said)
+            feed.stranger = (
                 f"somebody else calls itself '{entry.site}': its keys are {said.fingerprint}, those that are known are "
                 f"{feed.identity.fingerprint}"
             )
+            raise CbocError(feed.stranger)
         return feed.identity
+
+    def _is_enough(self, entry: FeedEntry) -> bool:
+        """Whether all parts are there that have to be known here before an entry counts."""
+        needed = entry.fields["parts"].keys() if entry.site in self.designs_of else {SAID}
+        return needed <= entry.parts.keys()
 
     def _append(self, feed: Feed, identity: Identity, entry: FeedEntry) -> Taken:
         """Append the entry, and those after it that have waited for it."""
         following: FeedEntry | None = entry
         while following is not None:
             if feed.last is not None and following.before != feed.last.hash:
-                return self._refuse(following, "it does not follow the entry before it")
+                self._refuse(following, "it does not follow the entry before it")
+                return Taken.REFUSED if following is entry else Taken.NEW
+            if following is entry:
+                self._kept(entry)  # also if it cannot be: it is signed, and proves that
             try:
                 check_next(self.study, feed, following)
             except CbocError as error:
                 feed.trouble = f"entry {following.number} of '{feed.site}' cannot be: {error}"
                 return self._refuse(following, feed.trouble)
-            if following is entry:
-                self._kept(entry)
             feed.identity = identity
             feed.entries.append(following)
-            following = feed.later.pop(len(feed.entries), None)
+            following = self._waiting(feed)
         return Taken.NEW
 
-    def _complete(self, feed: Feed, known: FeedEntry, entry: FeedEntry) -> Taken:
+    def _waiting(self, feed: Feed) -> FeedEntry | None:
+        """The next entry of a feed, if it has come before and is not waiting for parts of its own."""
+        following = feed.later.get(len(feed.entries))
+        is_next = following is not None and self._is_enough(following)
+        return feed.later.pop(len(feed.entries)) if is_next else None
+
+    def _complete(self, feed: Feed, identity: Identity, known: FeedEntry, entry: FeedEntry) -> Taken:
         """Add parts that were missing to an entry that is known."""
         parts = {**entry.parts, **known.parts}
         if parts.keys() == known.parts.keys():
@@ -148,15 +167,20 @@ class Replica:
         whole = FeedEntry(known.head, known.signature, parts)
         try:
             whole.check()
-            check_proposal(self.study, whole)
+            if known.number < len(feed.entries):
+                check_proposal(self.study, whole)
         except CbocError as error:
             return self._refuse(entry, str(error))
-        self._kept(whole)
         if known.number < len(feed.entries):
+            self._kept(whole)
             feed.entries[known.number] = whole
-        else:
-            feed.later[known.number] = whole
-        return Taken.NEW
+            return Taken.NEW
+        if known.number == len(feed.entries) and self._is_enough(whole):
+            del feed.later[known.number]
+            return self._append(feed, identity, whole)
+        self._kept(whole)
+        feed.later[known.number] = whole
+        return Taken.LATER
 
     def _split(self, feed: Feed, known: FeedEntry, entry: FeedEntry) -> Taken:
         """Refuse a feed from the entry on of which there are two."""
@@ -167,7 +191,7 @@ class Replica:
             f"{entry.hash[:12]}): two copies of the site are in use, or an old one; from there on it is refused"
         )
         del feed.entries[entry.number :]
-        feed.later.clear()
+        feed.later = {number: each for number, each in feed.later.items() if number < entry.number}
         return Taken.REFUSED
 
     def _kept(self, entry: FeedEntry) -> None:
@@ -195,13 +219,12 @@ class Replica:
         return [feed.trouble for feed in self.feeds.values() if feed.trouble]
 
     def knows(self, entry: FeedEntry) -> bool:
-        """Whether an entry has been taken in, as far as its parts are known here."""
+        """Whether an entry counts here, or proves a fork: then nothing more of it is needed."""
         feed = self.feeds.get(entry.site)
         if feed is None:
             return False
-        waiting = [*feed.later.values(), *(feed.fork or ())]
         is_there = entry.number < len(feed.entries) and feed.entries[entry.number].hash == entry.hash
-        return is_there or any(other.hash == entry.hash for other in waiting)
+        return is_there or any(other.hash == entry.hash for other in feed.fork or ())
 
     def neighbours(self, site: str) -> list[str]:
         """The sites whose designs a site may see, in the order of the study."""
@@ -209,22 +232,26 @@ class Replica:
         return [name for name, is_linked in zip(self.study.sites, links, strict=True) if is_linked and name != site]
 
 
+def check_hello(study: Study, entry: FeedEntry, named: Identity) -> None:
+    """Raise one sentence if a hello is not signed with the keys that it names, or names another agreement."""
+    if not entry.is_signed_by(named):
+        raise CbocError("its hello is not signed with the keys that it names")
+    if entry.said is None or entry.said["agreement"] != json.loads(study.canonical):
+        raise CbocError("it names another agreement")
+
+
 def check_next(study: Study, feed: Feed, entry: FeedEntry) -> None:
     """Raise one sentence if a signed entry cannot follow the feed."""
     said = entry.said
-    if feed.trouble:
-        raise CbocError(feed.trouble)
     if feed.last is not None and feed.last.act is Act.LEAVE:
         raise CbocError("the site has left before")
-    if said is None:  # sealed before this site was known to the writer: only its place in the feed can be checked
-        return
-    if entry.act is Act.HELLO:
-        if study.from_agreement(said["agreement"]).digest != study.digest:
-            raise CbocError("it names another agreement")
+    if said is None or entry.act is Act.HELLO:
         return
     before = feed.turns[-1] if feed.turns else None
     if entry.turn < (0 if before is None else before.turn + (entry.act is Act.TURN)):
         raise CbocError("its turn was taken before")
+    if entry.act is Act.CLOSE:
+        check_closure(study, feed, said)
     if entry.act is not Act.TURN:
         return
     last = None if before is None else before.said
@@ -235,11 +262,25 @@ def check_next(study: Study, feed: Feed, entry: FeedEntry) -> None:
         raise CbocError("it belongs to another pace")
     if study.pace.waits and last is not None and said["state"] <= last["state"]:
         raise CbocError("its round is not after its last one")
+    if study.pace.waits and said["state"] >= study.all_budgets.sum():
+        raise CbocError("its round is further on than the study can be")
     if not study.pace.waits and not set(said["seen"]) <= set(study.sites) - {entry.site}:
         raise CbocError("it has seen sites that the study does not have")
     if study.needs_rewards != (said["reward"] is not None):
         raise CbocError("it has a reward where the rule asks for none, or none where it asks for one")
     check_proposal(study, entry)
+
+
+def check_closure(study: Study, feed: Feed, said: Mapping[str, Any]) -> None:
+    """Raise one sentence if a site cannot have closed a round in this way."""
+    closed = {entry.said["state"] for entry in feed.entries if entry.act is Act.CLOSE and entry.said is not None}
+    present = set(said["present"])
+    if not study.pace.waits or study.deadline is None:
+        raise CbocError("it closes a round, which the study leaves to nobody")
+    if said["state"] in closed or said["state"] >= study.all_budgets.sum():
+        raise CbocError("it closes a round twice, or one that is further on than the study can be")
+    if not present or not present <= set(study.sites):
+        raise CbocError("it closes a round with nobody, or with sites that the study does not have")
 
 
 def check_proposal(study: Study, entry: FeedEntry) -> None:

@@ -81,7 +81,10 @@ def _sealed(text: str, entry: FeedEntry, replica: Replica, readers: Iterable[str
     known = [feed.identity.sealing for feed in map(replica.feeds.__getitem__, readers) if feed.identity is not None]
     locked = {}
     for reader in known:
-        shared = once.exchange(X25519PublicKey.from_public_bytes(bytes.fromhex(reader)))
+        try:
+            shared = once.exchange(X25519PublicKey.from_public_bytes(bytes.fromhex(reader)))
+        except ValueError:  # no key at all: whoever names such a one reads nothing
+            continue
         locked[reader] = ChaCha20Poly1305(_derived(shared, public)).encrypt(NONCE, key, None).hex()
     return {
         "with": public,
