@@ -1,6 +1,5 @@
 """A shared folder, with everything that a sync program may do to it."""
 
-import json
 import os
 import shutil
 
@@ -153,7 +152,9 @@ def test_a_folder_that_is_missing_swapped_or_read_only(tmp_path):
     with pytest.raises(Unreachable, match="does not hold study 'trial run' any more"):
         x.mix("x", 0)
     assert list(path.iterdir()) == [], "nothing is written where the study is not"
-    (path / STUDY).write_text(json.dumps(study(name="another").agreement()))
+    (tmp_path / "other").mkdir()
+    Folder(tmp_path / "other").found(study(name="another"))
+    shutil.copy(tmp_path / "other" / STUDY, path)
     with pytest.raises(CbocError, match="now holds another study, 'another'"):
         x.mix("x", 0)
     with pytest.raises(CbocError, match="holds study 'another', which differs from yours; use another folder"):

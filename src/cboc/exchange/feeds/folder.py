@@ -1,6 +1,6 @@
 """A shared folder as a carrier: a network drive, a synced folder, a mounted bucket, a git working copy.
 
-    FOLDER/cboc-study.json                        what was agreed; the first site to join writes it
+    FOLDER/cboc-study.json                        what was agreed, and its digest; the first site to join writes it
     FOLDER/lab-b-3f2a9c01/000007-9ab31c….entry    an entry of lab-b, under its number and hash
 
 Every file is written once, under another name first, and never changed, locked or deleted. What cannot be read is not
@@ -27,7 +27,7 @@ from cboc.exchange.network import Unreachable
 from cboc.exchange.study import Study
 from cboc.exchange.wire import Misfit
 
-STUDY = "cboc-study.json"
+STUDY, DIGEST = "cboc-study.json", "digest"
 ENTRY = ".entry"
 LARGEST = 4_000_000  # bytes of a file that is read
 NAME = re.compile(r"(\d{6,})-([0-9a-f]{16})")
@@ -49,7 +49,11 @@ class Folder:
         if content is None:
             return None
         try:
-            return Study.from_agreement(json.loads(content))
+            said = json.loads(content)
+            digest, found = said.pop(DIGEST), Study.from_agreement(said)
+            if found.digest != digest:  # a bit may have been flipped on the way
+                raise ValueError
+            return found
         except (CbocError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError, RecursionError):
             raise CbocError(
                 f"{self.path / STUDY} is not complete yet, or not a study; wait until it is copied, or ask who made it."
@@ -59,13 +63,13 @@ class Folder:
         """Write down what was agreed; raises one sentence if the folder has another study."""
         there = self.study()
         if there is None:
-            _put(self.path, STUDY, study.canonical.encode())
+            _put(self.path, STUDY, _written(study))
         elif there.digest != study.digest:
             raise CbocError(f"{self.path} holds study '{there.name}', which differs from yours; use another folder.")
 
     def check(self, study: Study) -> None:
         """Raise one sentence if this is not the folder of the study any more."""
-        if self._content() == study.canonical.encode():  # as we write it: nothing has to be read from it
+        if self._content() == _written(study):  # as we write it: nothing has to be read from it
             return
         try:
             there = self.study()
@@ -153,6 +157,11 @@ def directory(site: str) -> str:
     """The name of a site's folder: safe on every system, and different for different sites."""
     plain = re.sub(r"[^a-z0-9]+", "-", site.lower()).strip("-")[:40]
     return f"{plain or 'site'}-{sha256(site.encode()).hexdigest()[:8]}"
+
+
+def _written(study: Study) -> bytes:
+    """What was agreed, as it is written into the folder."""
+    return json.dumps(study.agreement() | {DIGEST: study.digest}, ensure_ascii=True).encode()
 
 
 def _put(place: Path, name: str, content: bytes) -> None:
