@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from cboc.consensus import Fixed, Identity, Leader, Uniform
+from cboc.consensus import Fixed, Identity, Leader, Metropolis, Uniform
 from cboc.data.dataset import Dataset, Direction
 from cboc.data.objective import Measurement
 from cboc.errors import CbocError
@@ -53,6 +53,7 @@ __all__ = [
     "Ledger",
     "LogNormal",
     "Measurement",
+    "Metropolis",
     "Policy",
     "Program",
     "Site",

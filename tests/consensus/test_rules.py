@@ -1,12 +1,15 @@
 """The matrices of Sec. 4.3, on the paper's own numbers first."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cboc import CbocError
-from cboc.consensus import Fixed, Identity, Leader, Snapshot, Uniform, is_doubly_stochastic
+from cboc.consensus import Fixed, Identity, Leader, Metropolis, Snapshot, Uniform, is_doubly_stochastic, rebalance
+from cboc.consensus import graph as graphs
 from cboc.consensus.rules import Function, as_rule
 
 
@@ -56,7 +59,7 @@ def test_uniform_ends_at_the_identity():
 
 @given(snapshots())
 def test_every_rule_is_symmetric_and_doubly_stochastic(snapshot):
-    for rule in (Identity(), Uniform(), Leader()):
+    for rule in (Identity(), Uniform(), Metropolis(), Leader()):
         W = rule(snapshot)
         assert is_doubly_stochastic(W)
         np.testing.assert_allclose(W, W.T, atol=1e-15)
@@ -114,8 +117,46 @@ def test_progress_is_the_share_of_its_own_budget_that_a_site_has_behind_it():
     assert Snapshot(np.zeros((1, 3)), np.array([0, 3, 9]), np.array([4.0, 4.0, 4.0])).progress.tolist() == [0, 0.75, 1]
 
 
+@st.composite
+def links(draw, sites):
+    """Any graph on these sites, connected or not."""
+    pairs = [(i, j) for i in range(sites) for j in range(i)]
+    return graphs.from_edges(sites, draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else [])
+
+
+def test_metropolis_on_a_path_of_three():
+    """Degrees 1, 2, 1: each end shares a third with the middle, 1 / (1 + 2), at first."""
+    W = Metropolis()(replace(at(0, 10, 3), links=graphs.from_edges(3, [(0, 1), (1, 2)])))
+    np.testing.assert_allclose(W, np.array([[2, 1, 0], [1, 1, 1], [0, 1, 2]]) / 3, atol=1e-15)
+
+
+@given(snapshots())
+def test_metropolis_on_a_complete_graph_is_uniform_to_the_last_bit(snapshot):
+    np.testing.assert_array_equal(Metropolis()(snapshot), Uniform()(snapshot))
+
+
+@given(st.data())
+def test_metropolis_is_doubly_stochastic_on_any_graph_and_with_anybody_absent(data):
+    snapshot = data.draw(snapshots())
+    graph = data.draw(links(snapshot.sites))
+    W = Metropolis()(replace(snapshot, links=graph))
+    assert is_doubly_stochastic(W) and (W == W.T).all() and not W[~graph & ~np.eye(len(W), dtype=bool)].any()
+    there = graph & np.outer(snapshot.present, snapshot.present)
+    left = rebalance(W, there)
+    assert is_doubly_stochastic(left) and (left == left.T).all()
+    np.testing.assert_array_equal(left[there], W[there])  # the weight of whoever is absent is on the diagonals
+
+
+def test_metropolis_ends_at_the_identity():
+    np.testing.assert_array_equal(Metropolis()(replace(at(40, 40, 5), links=graphs.ring(5))), np.eye(5))
+
+
+def test_a_snapshot_made_by_hand_has_a_complete_graph():
+    assert at(0, 10, 4).degrees.tolist() == [3, 3, 3, 3]
+
+
 def test_one_site_alone_is_the_identity_under_every_rule():
-    for rule in (Identity(), Uniform(), Leader()):
+    for rule in (Identity(), Uniform(), Metropolis(), Leader()):
         np.testing.assert_array_equal(rule(at(3, 10, 1)), [[1.0]])
 
 
@@ -153,8 +194,11 @@ def test_rules_do_not_change_what_they_are_given(snapshot):
 # ------------------------------------------------------------------------------------------- what a study asks of one
 
 
+NAMES = ["identity", "uniform", "metropolis", "leader"]
+
+
 def test_a_rule_is_known_by_its_name_or_its_matrix_and_a_function_by_neither():
-    assert [as_rule(name).terms for name in ("identity", "uniform", "leader")] == ["identity", "uniform", "leader"]
+    assert [as_rule(name).terms for name in NAMES] == NAMES
     swap = [[0.0, 1.0], [1.0, 0.0]]
     assert as_rule(swap) == Fixed(swap) and as_rule(swap).terms == swap
     assert as_rule(lambda snapshot: np.eye(snapshot.sites)).terms is None
@@ -170,6 +214,15 @@ def test_a_plain_function_is_a_rule():
     assert rule.mixes and not rule.needs_rewards and rule.leader(at(0, 1, 2)) is None
     halves.needs_rewards = True
     assert rule.needs_rewards
+
+
+def test_whether_a_matrix_is_symmetric_is_judged_to_the_last_bit():
+    third = np.full((3, 3), 1 / 3)
+    assert (
+        Fixed(third).is_symmetric and Uniform().is_symmetric and not Fixed(np.roll(np.eye(3), 1, axis=0)).is_symmetric
+    )
+    third[0, 1] = np.nextafter(third[0, 1], 1.0)
+    assert not Fixed(third).is_symmetric
 
 
 @pytest.mark.parametrize(("rule", "mixes", "needs"), [(Identity(), False, False), (Leader(), True, True)])

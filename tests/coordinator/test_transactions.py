@@ -166,7 +166,7 @@ def test_a_round_closes_exactly_once_however_many_come_at_once(engine, workers):
         ),
         ({"budgets": {"y": 10**9}}, "y: a number of experiments is a whole number from 1 to 1,000,000"),
         ({"quorum": 2}, "study 'trial run' has no deadline; give one, or leave the quorum out"),
-        ({"rule": lambda _: np.eye(3)}, "a coordinator knows the rules identity, uniform, leader"),
+        ({"rule": lambda _: np.eye(3)}, "a coordinator knows the rules identity, uniform, metropolis, leader"),
     ],
 )
 def test_a_study_that_no_coordinator_can_run_is_refused(engine, wrong, complaint):

@@ -12,7 +12,7 @@ from cboc.exchange.messages import MOST_BESTS, MOST_OTHERS, Proposal
 from cboc.exchange.network import Conflict, Standing
 
 SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
-RULES = st.sampled_from(["uniform", "leader", [[0.0, 0.5, 0.5], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]])
+RULES = st.sampled_from(["uniform", "metropolis", "leader", [[0.0, 0.5, 0.5], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]])
 
 
 def study(sites=("x", "y", "z"), horizon=4, **options):

@@ -189,7 +189,7 @@ def test_a_study_of_one_site_is_fine():
         ({"pace": Free}, "is not a pace"),
         ({"budgets": {1: 2}}, "a budget is given for '1', which is not a site"),
         ({"rule": Leader}, "such as Uniform"),
-        ({"rule": None}, "None is neither"),
+        ({"rule": 3}, "3 is neither"),
         ({"space": {"round": (0, 1)}}, "may not be called 'round'"),
         ({"space": {"turn": (0, 1)}}, "may not be called 'turn'"),
         ({"quorum": "x"}, "this is 'x'"),
@@ -199,6 +199,8 @@ def test_a_study_of_one_site_is_fine():
         ({"budgets": ["a"]}, "budgets are given by site"),
         ({"graph": None}, "a graph is a name or a list of pairs of sites; None is neither"),
         ({"graph": 3}, "3 is neither"),
+        ({"graph": {"a": ["b"]}}, "a graph is a name or a list of pairs of sites; .* is neither"),  # may be one-way
+        ({"graph": [("a", "b"), "ba"]}, "'ba' is not one"),
         ({"name": 3}, "a study's name is a word; this is 3"),
         ({"shares_best": "no"}, "shares_best is True or False, or None for the default; this is 'no'"),
         ({"shares_best": 0}, "this is 0"),
@@ -221,6 +223,23 @@ def test_a_wrong_agreement_is_refused_in_one_sentence(options, complaint):
     given = {"space": SPACE, "sites": ["a", "b"], "horizon": 10} | options
     with pytest.raises(CbocError, match=complaint):
         Study(**({"pace": "rounds"} | given))
+
+
+@pytest.mark.parametrize(
+    ("sites", "graph", "rule"),
+    [
+        ("abcd", "complete", "uniform"),
+        ("abcd", "ring", "metropolis"),
+        ("abcd", [("a", "b"), ("b", "c"), ("c", "d")], "metropolis"),
+        ("abc", "ring", "uniform"),  # all of them are neighbours
+        ("ab", "star", "uniform"),
+        ("a", "ring", "uniform"),
+    ],
+)
+def test_a_study_that_names_no_rule_has_that_of_its_graph_and_says_so(sites, graph, rule):
+    study = Study(SPACE, list(sites), 10, graph=graph)
+    assert study.agreement()["rule"] == rule and Study.from_agreement(study.agreement()).digest == study.digest
+    assert Study(SPACE, list(sites), 10, graph=graph, rule="uniform").agreement()["rule"] == "uniform"
 
 
 def test_numbers_and_truths_of_numpy_are_those_of_python():

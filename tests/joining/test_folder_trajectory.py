@@ -11,6 +11,7 @@ from cboc import Finished, Policy, Study, Waiting, simulate
 SITES = ("w", "x", "y", "z")
 SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
 FIXED = [[0.4, 0.3, 0.0, 0.3], [0.3, 0.4, 0.3, 0.0], [0.0, 0.3, 0.4, 0.3], [0.3, 0.0, 0.3, 0.4]]
+ONE_WAY = [[0.5, 0.5, 0.0, 0.0], [0.0, 0.5, 0.5, 0.0], [0.0, 0.0, 0.5, 0.5], [0.5, 0.0, 0.0, 0.5]]
 RANDOM = [("w", "x"), ("x", "y"), ("y", "z"), ("w", "y")]
 CENTRES = dict(zip(SITES, (0.3, 0.35, 0.4, 0.45), strict=True))
 
@@ -42,7 +43,9 @@ def designs(trials):
 
 @pytest.mark.parametrize("graph", ["complete", "ring", "star", RANDOM], ids=["complete", "ring", "star", "random"])
 @pytest.mark.parametrize(
-    "rule", ["identity", "uniform", "leader", FIXED], ids=["identity", "uniform", "leader", "fixed"]
+    "rule",
+    ["identity", "uniform", "metropolis", "leader", FIXED, ONE_WAY],
+    ids=["identity", "uniform", "metropolis", "leader", "fixed", "one-way"],
 )
 def test_in_rounds_the_designs_are_those_of_a_simulation(tmp_path, rule, graph):
     study = Study(SPACE, SITES, 3, rule=rule, graph=graph, pace="rounds")

@@ -277,6 +277,14 @@ MISTAKES = {
         MINIMAL.replace("horizon = 3", 'horizon = 3\ngraph = [["a"]]'),
         "or a list of pairs of sites, but got [['a']].",
     ),
+    "graph by neighbours": (
+        MINIMAL.replace("horizon = 3", 'horizon = 3\ngraph = {a = ["b"]}'),
+        'graph is "complete", "ring", "star" or a list of pairs of sites, but got {\'a\': [\'b\']}.',
+    ),
+    "graph in two parts": (
+        MINIMAL.replace("horizon = 3", "horizon = 3\ngraph = []"),
+        "the graph has to connect all sites, but no path leads from a to b; add an edge, or make two studies.",
+    ),
     "unknown utility": (MINIMAL.replace("horizon = 3", 'horizon = 3\nutility = "ucp"'), "did you mean 'ucb'?"),
     "unknown surrogate": (MINIMAL.replace("horizon = 3", 'horizon = 3\nsurrogate = "papr"'), "did you mean 'paper'?"),
     "unknown problem": (

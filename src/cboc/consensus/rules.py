@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from cboc.arrays import Array, Mask
+from cboc.consensus.graph import complete
 from cboc.consensus.matrix import checked
 from cboc.errors import CbocError, did_you_mean
 
@@ -30,6 +31,11 @@ class Snapshot:
     X: Array = field(default_factory=lambda: np.empty((0, 0)), repr=False)  # (K, D), NaN where a site is absent
     bests: Array = field(default_factory=lambda: np.empty((0, 0)), repr=False)  # like X: best designs, if shared
     recall: Callable[[int], Array] = field(default=lambda _: np.empty((0, 0)), repr=False)  # X of an earlier round
+    links: Mask = field(default_factory=lambda: np.empty((0, 0), bool), repr=False)  # a, (K, K); default: complete
+
+    def __post_init__(self) -> None:
+        if self.links.shape != (self.sites, self.sites):
+            object.__setattr__(self, "links", complete(self.sites))
 
     @property
     def sites(self) -> int:
@@ -42,6 +48,11 @@ class Snapshot:
         return ~np.isnan(self.rewards[-1])
 
     @property
+    def degrees(self) -> Array:
+        """The number of neighbours that each site has in the study's graph, d_k (K,)."""
+        return self.links.sum(axis=1)
+
+    @property
     def progress(self) -> Array:
         """The share of its budget that each site has spent, t_k / T_k (K,)."""
         return np.minimum(self.turns / self.budgets, 1.0)
@@ -52,6 +63,7 @@ class Rule(ABC):
 
     needs_rewards: ClassVar[bool] = False  # do sites send the scalar S_k beside the design?
     mixes: ClassVar[bool] = True  # False: every site works alone
+    is_symmetric: ClassVar[bool] = True  # False: what two sites share may change when another one is absent
 
     @abstractmethod
     def __call__(self, snapshot: Snapshot) -> Array:
@@ -94,6 +106,25 @@ class Uniform(Rule):
     def __call__(self, snapshot: Snapshot) -> Array:
         openness = 1.0 - snapshot.progress
         W = np.minimum.outer(openness, openness) / snapshot.sites
+        np.fill_diagonal(W, 0.0)
+        np.fill_diagonal(W, 1.0 - W.sum(axis=1))
+        return W
+
+
+@dataclass(frozen=True)
+class Metropolis(Rule):
+    """Average with the neighbours at first, with nobody at the end: w_ij = min(o_i, o_j) / (1 + max(d_i, d_j)).
+
+    o_i = 1 - t_i/T_i is how open a site still is, d_i its number of neighbours; the diagonal takes the rest. A site
+    knows its row from its neighbours alone. On a complete graph 1 + max(d_i, d_j) = K: the rule is `Uniform`.
+    """
+
+    terms = "metropolis"
+
+    def __call__(self, snapshot: Snapshot) -> Array:
+        openness, degrees = 1.0 - snapshot.progress, snapshot.degrees
+        W = np.minimum.outer(openness, openness) / (1 + np.maximum.outer(degrees, degrees))
+        W[~snapshot.links] = 0.0
         np.fill_diagonal(W, 0.0)
         np.fill_diagonal(W, 1.0 - W.sum(axis=1))
         return W
@@ -149,6 +180,10 @@ class Fixed(Rule):
         return checked(self.matrix, snapshot.sites)
 
     @property
+    def is_symmetric(self) -> bool:  # type: ignore[override]
+        return self.matrix == tuple(zip(*self.matrix, strict=True))
+
+    @property
     def terms(self) -> Any:
         return [list(row) for row in self.matrix]
 
@@ -161,6 +196,7 @@ class Fixed(Rule):
 class Function(Rule):
     """A rule from any function of a snapshot. Set `function.needs_rewards = True` if it uses `snapshot.rewards`."""
 
+    is_symmetric = False  # nobody knows
     function: Callable[[Snapshot], Array]
 
     @property
@@ -171,7 +207,12 @@ class Function(Rule):
         return self.function(snapshot)
 
 
-RULES: dict[str, type[Rule]] = {"identity": Identity, "uniform": Uniform, "leader": Leader}
+RULES: dict[str, type[Rule]] = {
+    "identity": Identity,
+    "uniform": Uniform,
+    "metropolis": Metropolis,
+    "leader": Leader,
+}
 
 
 def as_rule(given: Any) -> Rule:

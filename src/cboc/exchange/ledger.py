@@ -246,6 +246,7 @@ class Ledger:
             self._designs(present),
             self._stacked(bests),
             lambda earlier: self._designs(pace.entries(self.store, past[earlier])),
+            self.study.links,
         )
 
     def _matrix(self, snapshot: Snapshot) -> Array:

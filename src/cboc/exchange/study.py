@@ -40,7 +40,8 @@ class Study:
     `horizon` is the number of experiments T of each site after its initial ones; a site with its own budget uses
     that instead. `pace` is "free" (every turn is answered at once, from everybody's latest) or "rounds" (everybody
     waits for the slowest: the paper). `rule` and `graph` are names or values: a rule is any function of a
-    `Snapshot`, a graph any list of pairs of site names. With `shares_best` the sites tell each other their best
+    `Snapshot`, a graph any list of pairs of site names. Without a rule it is "uniform", or "metropolis" where not all
+    sites are neighbours. With `shares_best` the sites tell each other their best
     design so far, never how good it is: the default, unless everybody works alone. In rounds, `deadline` is in
     seconds from the first proposal of a round: when it has passed and `quorum` sites are in, the round closes
     without the rest; without a deadline, a quorum has no effect. `objectives` are the names of what is measured,
@@ -50,7 +51,7 @@ class Study:
     space: Space
     sites: tuple[str, ...]
     horizon: int
-    rule: Any = "uniform"  # a name, a function or a Rule; converted to a Rule
+    rule: Any = None  # a name, a function or a Rule; converted to a Rule. None: the graph's
     graph: str | Sequence[tuple[str, str]] = "complete"
     budgets: Mapping[str, int] = field(default_factory=dict)
     shares_best: bool | None = None
@@ -72,14 +73,14 @@ class Study:
         self._check_sites()
         object.__setattr__(self, "horizon", int(self.horizon))
         object.__setattr__(self, "budgets", {site: int(budget) for site, budget in self.budgets.items()})
-        object.__setattr__(self, "rule", as_rule(self.rule))
+        self._check_graph()
+        object.__setattr__(self, "rule", as_rule(self._usual_rule if self.rule is None else self.rule))
         self.rule.check(len(self.sites))
         self._check_pace()
         if not isinstance(self.shares_best, bool | np.bool_ | None):
             raise CbocError(f"shares_best is True or False, or None for the default; this is {self.shares_best!r}.")
         shares = len(self.sites) > 1 and self.rule.mixes
         object.__setattr__(self, "shares_best", shares if self.shares_best is None else bool(self.shares_best))
-        self._check_graph()
 
     def _check_sites(self) -> None:
         if not isinstance(self.name, str):
@@ -124,7 +125,7 @@ class Study:
         if isinstance(self.graph, str):
             if self.graph not in GRAPHS:
                 raise CbocError(f"'{self.graph}' is not a graph; {did_you_mean(self.graph, GRAPHS)}")
-        elif isinstance(self.graph, Iterable) and not isinstance(self.graph, set | frozenset):
+        elif isinstance(self.graph, Iterable) and not isinstance(self.graph, set | frozenset | Mapping):
             object.__setattr__(self, "graph", tuple(self._edge(edge) for edge in self.graph))
         else:
             raise CbocError(f"a graph is a name or a list of pairs of sites; {self.graph!r} is neither.")
@@ -147,6 +148,11 @@ class Study:
         if isinstance(self.graph, str):
             return GRAPHS[self.graph](len(self.sites))
         return graphs.from_edges(len(self.sites), [(self.index(a), self.index(b)) for a, b in self.graph])
+
+    @property
+    def _usual_rule(self) -> str:
+        """The rule of a study that names none (docs/decisions/weights-on-graphs.md)."""
+        return "uniform" if (self.links == graphs.complete(len(self.sites))).all() else "metropolis"
 
     @property
     def needs_rewards(self) -> bool:

@@ -352,7 +352,7 @@ def _study(settings: Section, space: Space, sites: Mapping[str, Section]) -> Stu
     budgets = {site: section.get("budget", WHOLE) for site, section in sites.items()}
     terms = {
         "horizon": settings.need("horizon", WHOLE),
-        "rule": settings.choose("rule", RULES, "uniform"),
+        "rule": settings.choose("rule", RULES) if "rule" in settings.values else None,
         "graph": _graph(settings),
         "budgets": {site: budget for site, budget in budgets.items() if budget is not None},
         "shares_best": settings.get("shares_best", FLAG, Study.shares_best),

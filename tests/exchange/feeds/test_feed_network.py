@@ -14,6 +14,8 @@ from ..test_network import SITES, NetworkContract, proposal, standing_when, stud
 from .shelf import feeds
 
 FIXED = [[0.5, 0.5, 0.0, 0.0], [0.0, 0.5, 0.5, 0.0], [0.0, 0.0, 0.5, 0.5], [0.5, 0.0, 0.0, 0.5]]
+CUT = [[0.1, 0.6, 0.3, 0.0], [0.0, 0.1, 0.6, 0.3], [0.3, 0.0, 0.1, 0.6], [0.6, 0.3, 0.0, 0.1]]  # not only neighbours
+SPACE = {"a": (0.0, 1.0), "b": (0.0, 1.0)}
 EDGES = [("x", "y"), ("y", "z"), ("z", "w"), ("w", "x"), ("x", "z")]
 
 
@@ -56,9 +58,9 @@ class TestFeeds(NetworkContract):
 
 
 @pytest.mark.parametrize("graph", ["complete", "ring", "star", EDGES])
-@pytest.mark.parametrize("rule", ["identity", "uniform", "leader", FIXED])
+@pytest.mark.parametrize("rule", ["identity", "uniform", "metropolis", "leader", FIXED])
 def test_in_rounds_the_answers_are_those_of_a_ledger_bit_for_bit(rule, graph):
-    agreed = Study({"a": (0.0, 1.0), "b": (0.0, 1.0)}, ("x", "y", "z", "w"), 5, rule=rule, graph=graph, pace="rounds")
+    agreed = Study(SPACE, ("x", "y", "z", "w"), 5, rule=rule, graph=graph, pace="rounds")
     of, ledger, random = feeds(agreed), Ledger(agreed), np.random.default_rng(7)
     for turn in range(5):
         for k in random.permutation(4):
@@ -74,9 +76,29 @@ def test_in_rounds_the_answers_are_those_of_a_ledger_bit_for_bit(rule, graph):
             assert of[site].news(site).others == ledger.news(site).others
 
 
+@pytest.mark.parametrize("graph", ["complete", "ring", "star", EDGES])
+@pytest.mark.parametrize("rule", ["uniform", "metropolis", "leader", FIXED, CUT])
+@pytest.mark.parametrize("ends", ["leaves", "has a smaller budget"])
+def test_when_somebody_is_absent_the_answers_are_still_those_of_a_ledger(rule, graph, ends):
+    """Also to sites that do not read its feed: an asymmetric matrix is made symmetric for everybody."""
+    budgets = {} if ends == "leaves" else {"z": 2}
+    agreed = Study(SPACE, ("x", "y", "z", "w"), 4, rule=rule, graph=graph, pace="rounds", budgets=budgets)
+    of, ledger, random = feeds(agreed), Ledger(agreed), np.random.default_rng(8)
+    for turn in range(4):
+        if turn == 2 and ends == "leaves":
+            of["z"].leave("z"), ledger.leave("z")
+        for site in agreed.sites if turn < 2 else ("x", "y", "w"):
+            reward = float(random.normal()) if agreed.needs_rewards else None
+            sent = Proposal(site, turn, random.random((1, 2)), random.random((1, 2)), reward)
+            ledger.submit(sent), of[site].submit(sent)
+        for site in ("x", "y", "w"):
+            assert of[site].mix(site, turn) == ledger.mix(site, turn)
+        assert is_doubly_stochastic(ledger.matrix(turn))
+
+
 @pytest.mark.parametrize("rule", ["identity", "uniform", "leader"])
 def test_at_the_free_pace_every_answer_equals_its_replay_from_the_feeds(rule):
-    agreed = Study({"a": (0.0, 1.0), "b": (0.0, 1.0)}, SITES, 9, rule=rule)
+    agreed = Study(SPACE, SITES, 9, rule=rule)
     of, random = feeds(agreed), np.random.default_rng(3)
     answers, turns = {}, dict.fromkeys(SITES, 0)
     for _ in range(20):

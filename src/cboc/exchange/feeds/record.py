@@ -207,8 +207,12 @@ class Record:
 
 
 def needs_everybody(replica: Replica) -> bool:
-    """Whether a site needs to know about all sites, not only about its neighbours: their rewards, or who is in."""
-    return replica.study.needs_rewards or replica.study.deadline is not None
+    """Whether a site needs to know about all sites, not only about its neighbours: their rewards, or who is in.
+
+    An asymmetric matrix is made symmetric, everywhere, as soon as anybody is absent (`rebalance`).
+    """
+    study = replica.study
+    return study.needs_rewards or study.deadline is not None or not study.rule.is_symmetric
 
 
 def _state(entry: FeedEntry) -> int:

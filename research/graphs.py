@@ -1,0 +1,146 @@
+"""Weights where not all sites are neighbours: uniform with the missing pairs cut, or from local degrees.
+
+    python research/graphs.py                  run what is missing in results/graphs.jsonl, then the table
+    python research/graphs.py --show           the table alone, here and in results/graphs.md
+
+Displaced problems with 10 and 20 sites on a ring, a star and a random graph (a ring, and as many random links again);
+10 experiments per parameter, of which 2 initial ones; rounds, and the free pace with durations log-normal around 1 with
+a spread of 0.2. "default" is our strategy; "paper's" follows every mix, and shares no best designs. The Gap is the
+share of the way from the median of the box to the optimum, its area the mean over all experiments.
+"""
+
+from __future__ import annotations
+
+import os
+
+os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
+
+import argparse
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cboc import Policy, Study, simulate
+from cboc.arrays import Array
+from cboc.evidence.scenario import Scenario
+from cboc.evidence.tables.table import Table, Writing, write
+from cboc.experiment.durations import LogNormal
+from cboc.problems.problem import Problem
+from cboc.runs.metrics import gap, paired
+from cboc.site.trial import Trial
+from cboc.strategy.bayesian import Bayesian
+from cboc.strategy.collaborative import collaborative
+from cboc.strategy.gate import Gate, Gated
+from rows import RESULTS, Row, complete, kept
+
+SEEDS = range(2100, 2104)
+IN_ALL, INITIAL = 10, 2  # experiments per parameter
+PROBLEMS, SITES = ("levy-4", "shekel-10", "ackley-5"), (10, 20)
+GRAPHS, PACES = ("ring", "star", "random"), ("rounds", "free")
+STRATEGIES = {"default": collaborative(), "paper's": Gated(Bayesian(), Gate(0.0))}
+FIELDS = ("problem", "sites", "graph", "rule", "pace", "strategy", "seed")
+
+
+@dataclass(frozen=True)
+class Job:
+    problem: str
+    sites: int
+    graph: str  # "": alone, as is the pace
+    rule: str  # identity: alone
+    pace: str
+    strategy: str
+    seed: int
+
+
+def work(job: Job) -> Row:
+    problems = Scenario(job.problem, job.sites, is_displaced=True).problems(job.seed)
+    space, names = problems[0].space, tuple(f"site {k + 1}" for k in range(job.sites))
+    initial = INITIAL * space.dimension
+    study = Study(
+        space,
+        names,
+        IN_ALL * space.dimension - initial,
+        rule=job.rule,
+        graph=links(job.graph, names, job.seed),
+        pace=job.pace or "rounds",
+        shares_best=job.strategy == "default" and job.rule != "identity",
+    )
+    done = simulate(
+        study,
+        dict(zip(names, problems, strict=True)),
+        direction=problems[0].direction,
+        policy=Policy(STRATEGIES[job.strategy], initial, job.seed),
+        durations=LogNormal(1.0, 0.2) if job.pace == "free" else None,
+    )
+    curves = np.array([_curve(problem, done.of(name)) for name, problem in zip(names, problems, strict=True)])
+    return {"area": round(float(curves.mean()), 5), "final": round(float(curves[:, -1].mean()), 5)}
+
+
+def links(graph: str, names: tuple[str, ...], seed: int) -> str | list[tuple[str, str]]:
+    """A graph by its name; "random" is a ring with as many random links again, others for every seed."""
+    if graph != "random":
+        return graph or "complete"
+    K, random = len(names), np.random.default_rng([seed, 7])
+    ring = {(k, k + 1) for k in range(K - 1)} | {(0, K - 1)}
+    others = [(i, j) for i in range(K) for j in range(i + 1, K) if (i, j) not in ring]
+    chosen = random.choice(len(others), size=K, replace=False)
+    return [(names[i], names[j]) for i, j in sorted(ring | {others[k] for k in chosen})]
+
+
+def _curve(problem: Problem, trials: list[Trial]) -> Array:
+    """The Gap after every experiment, from the median of the box."""
+    X = np.array([trial.executed for trial in trials])
+    loss = np.minimum.accumulate(-problem.direction.sign * (problem.values(X) - problem.optimum))
+    return np.ones(len(loss)) if problem.is_flat else np.maximum(gap(loss, problem.depth), 0.0)
+
+
+def jobs() -> list[Job]:
+    found = []
+    for seed, problem, sites, strategy in product(SEEDS, PROBLEMS, SITES, STRATEGIES):
+        if strategy == "paper's" and problem != "levy-4":
+            continue
+        ways = [("", "identity", "")]
+        ways += list(product(GRAPHS, ("uniform", "metropolis"), PACES))
+        found += [Job(problem, sites, *way, strategy, seed) for way in ways]
+    return found
+
+
+def table(path: Path) -> Table:
+    """The area of every way, and what the rule from degrees adds, paired over seeds."""
+    rows, lines = kept(path, FIELDS), []
+    cells = dict.fromkeys((*key[:3], *key[4:6]) for key in rows if key[2])
+    for problem, sites, graph, pace, strategy in sorted(cells, key=lambda cell: (cell[4], cell[3], cell[2], cell[:2])):
+        ways = [(graph, "uniform", pace), (graph, "metropolis", pace), ("", "identity", "")]
+        areas = np.array([a for s in SEEDS if (a := _areas(rows, problem, sites, ways, strategy, s))])
+        if len(areas) < 2:
+            continue
+        pair = paired(areas[:, 1], areas[:, 0])
+        means = [f"{mean:.3f}" for mean in areas.mean(axis=0)]
+        name = f"{problem} K={sites}"
+        lines.append((name, graph, pace, strategy, *means, f"{pair.difference:+.3f} ± {pair.margin:.3f}"))
+    columns = ("", "graph", "pace", "strategy", "uniform, cut", "metropolis", "alone", "metropolis minus uniform")
+    return Table("mean Gap over all experiments", columns, tuple(lines), (f"{len(SEEDS)} seeds, paired.",))
+
+
+def _areas(rows: dict[Any, Row], problem: str, sites: int, ways: list[Any], strategy: str, seed: int) -> list[float]:
+    """The areas of these ways for one seed; empty unless all of them are there."""
+    found = [rows.get((problem, sites, *way, strategy, seed)) for way in ways]
+    return [row["area"] for row in found if row is not None] if all(found) else []
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--show", action="store_true", help="the table alone")
+    path = RESULTS / "graphs.jsonl"
+    if not parser.parse_args().show:
+        complete(path, jobs(), work)
+    found = [table(path)]
+    print(write(found, Writing.TEXT))
+    path.with_suffix(".md").write_text(write(found, Writing.MARKDOWN), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
