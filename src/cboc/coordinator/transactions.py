@@ -19,7 +19,8 @@ from cboc.consensus.rules import RULES
 from cboc.coordinator.database import LONGEST, sites, studies, transaction
 from cboc.coordinator.store import SqlStore
 from cboc.errors import CbocError
-from cboc.exchange.ledger import Ledger, Past
+from cboc.exchange.answers import Past
+from cboc.exchange.ledger import Ledger
 from cboc.exchange.messages import Mix, News, Proposal
 from cboc.exchange.network import Standing
 from cboc.exchange.study import Study

@@ -7,7 +7,8 @@ study_diff.py   where two agreements differ, in words
 messages.py     a proposal goes out, a mix comes back
 network.py      how a site reaches the others: the seam
 store.py        where the facts are kept: proposals, closed states, departures
-ledger.py       the record of a study: who is in, how a round closes, which W, whose design
+answers.py      what follows from the facts: who is expected, which W, whose design
+ledger.py       the record of a study: what is added to the facts, and how a round closes
 rest.py         a network through a coordinator
 wire.py         every message between site and coordinator, field by field
 http.py         how messages are sent, and how answers are read

@@ -1,59 +1,25 @@
-"""The sans-I/O core of an exchange: who is in, whether the round is closed, which W, whose design.
+"""The sans-I/O core of an exchange: who is in, whether the round is closed, and the answers that follow.
 
-Simulation, coordinator and peers wrap this one implementation. It knows designs and rewards, never an outcome. In
-rounds, a round closes when every expected site has proposed, or when its deadline has passed and the quorum is in. At
-the free pace every arrival is a state of its own, closed at once. What is closed is frozen; a later proposal belongs to
-a later state.
+Simulation and coordinator wrap this one implementation; a site with feeds uses its answers. It knows designs and
+rewards, never an outcome. In rounds, a round closes when every expected site has proposed, or when its deadline has
+passed and the quorum is in. At the free pace every arrival is a state of its own, closed at once. What is closed is
+frozen; a later proposal belongs to a later state.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable
 
-import numpy as np
-
-from cboc.arrays import Array
-from cboc.consensus.matrix import WEIGHT_ONE, Whole, mix, rebalance, whole_weights
-from cboc.consensus.rules import Snapshot
 from cboc.errors import CbocError
-from cboc.exchange.messages import MOST_OTHERS, Mix, News, Point, Proposal
-from cboc.exchange.network import Conflict, NotSubmitted, Standing, Waiting
+from cboc.exchange.answers import Answers, Past
+from cboc.exchange.messages import Mix, News, Proposal
+from cboc.exchange.network import Standing, Waiting
 from cboc.exchange.store import Entry, MemoryStore, Store
 from cboc.exchange.study import Study
 
 
-@dataclass(frozen=True)
-class Mixture:
-    """The entries that a closed state is answered from, and the weights that mix them."""
-
-    state: int
-    present: Mapping[str, Entry]
-    X: Array  # (q, K, D), 0 where a site is absent
-    weights: Whole  # (K, K)
-    leader: str | None
-
-
-@dataclass(frozen=True)
-class Roster:
-    """The sites expected in a round, in the order of the study; valid until another site leaves."""
-
-    state: int
-    departures: int
-    expected: dict[str, None]
-
-
-@dataclass(frozen=True)
-class Past:
-    """Results that never change, cached where every message makes a new ledger."""
-
-    rewards: dict[int, Array] = field(default_factory=dict)  # by state: (K,), NaN where a site is absent
-    mixture: Mixture | None = None  # of the state requested last
-    roster: Roster | None = None  # of the round that was open then
-
-
-class Ledger:
+class Ledger(Answers):
     """The record of one study, and the `Network` for sites in the same process.
 
     `clock` returns the time in seconds since 1970; `past` is what another ledger of the same study knew.
@@ -66,57 +32,19 @@ class Ledger:
         clock: Callable[[], float] = time.time,
         past: Past | None = None,
     ) -> None:
-        self.study, self.store, self.clock = study, MemoryStore() if store is None else store, clock
-        self.past = Past() if past is None else past
-
-    # ------------------------------------------------------------------------------------------- where it stands
-
-    @property
-    def round(self) -> int:
-        """The round that is open; at the free pace, the number of arrivals so far."""
-        return self.store.closed
-
-    def expected(self) -> list[str]:
-        """The sites that may still propose: not gone, and with budget left."""
-        return list(self._roster())
-
-    def missing(self) -> list[str]:
-        """The sites that the open round is waiting for; at the free pace nobody is waited for."""
-        if not self.study.pace.waits:
-            return []
-        present = set(self.store.entries(self.round))
-        return [site for site in self.expected() if site not in present]
+        self.store, self.clock = MemoryStore() if store is None else store, clock
+        super().__init__(study, self.store, past)
 
     def standing(self) -> Standing:
         """Close the round if it is due, and return where the study stands."""
         self.close_if_due()
-        return Standing(self.round, tuple(self.missing()), self.closes_at)
-
-    @property
-    def closes_at(self) -> float | None:
-        """When the open round may close without the missing sites; None: not before all are in."""
-        opened_at, deadline = self.store.opened_at, self.study.deadline
-        return None if opened_at is None or deadline is None else opened_at + deadline
+        return super().standing()
 
     @property
     def is_due(self) -> bool:
         """Whether the open round's deadline has passed with the quorum in."""
         is_late = self.closes_at is not None and self.clock() >= self.closes_at
         return is_late and len(self.store.entries(self.round)) >= self.study.quorum
-
-    def _roster(self) -> dict[str, None]:
-        """The sites that may still propose, as an ordered set."""
-        known, state, departures = self.past.roster, self.round, self.store.departures
-        if known is None or (known.state, known.departures) != (state, departures):
-            done, left = self.store.experiments(state - 1), self.store.left if departures else frozenset()
-            able = [s for s in self.study.sites if s not in left and done.get(s, 0) < self.study.budget(s)]
-            known = Roster(state, departures, dict.fromkeys(able))
-            self.past = replace(self.past, roster=known)
-        return known.expected
-
-    def _rest(self, site: str, latest: Entry | None) -> int:
-        """The number of experiments that a site may still propose."""
-        return self.study.budget(site) - (0 if latest is None else latest.after)
 
     # --------------------------------------------------------------------------------------------- what comes in
 
@@ -136,30 +64,6 @@ class Ledger:
         entry = Entry(self.round, proposal, 0 if latest is None else latest.after, now)
         self.store.add(entry, now if is_first else None)
         self._close_if_complete()
-
-    def check_same(self, proposal: Proposal, latest: Entry) -> None:
-        """Raise if a repeated proposal differs from the one already accepted for its turn."""
-        site, turn = proposal.site, proposal.turn
-        known = latest if latest.proposal.turn == turn else self.store.find(site, turn)
-        if known is None or known.proposal != proposal:
-            raise Conflict(
-                f"site '{site}' has already proposed another design for turn {turn}, and a proposal is final. "
-                "Is a copy of this site's file in use on another computer? Use only one."
-            )
-
-    def check_room(self, proposal: Proposal, latest: Entry | None) -> None:
-        """Raise if a site has left, or has less budget than a proposal has designs."""
-        site = proposal.site
-        if self._rest(site, latest) < len(proposal.X) or (self.store.departures and site in self.store.left):
-            raise CbocError(f"site '{site}' has left or has used its budget of {self.study.budget(site)} experiments.")
-
-    def progress(self, site: str) -> tuple[int, int]:
-        """The first turn that this site has not taken, and the experiments that it has proposed.
-
-        A new file starts there if the old one was lost.
-        """
-        latest = self.store.latest(site)
-        return (0, 0) if latest is None else (latest.proposal.turn + 1, latest.after)
 
     def leave(self, site: str) -> None:
         """Stop waiting for this site; its proposals stay."""
@@ -188,115 +92,10 @@ class Ledger:
 
     def news(self, site: str) -> News:
         """The best designs of a site's neighbours, as of the last closed state."""
-        self.study.index(site)
         self.close_if_due()
-        state = self.round - 1
-        entries = self.study.pace.entries(self.store, state) if state >= 0 and self.study.shares_best else {}
-        return News(site, max(state, 0), self.others(site, entries, state))
+        return super().news(site)
 
     def mix(self, site: str, turn: int) -> Mix:
         """The mix for one turn of a site: where the consensus puts it."""
-        k = self.study.index(site)
         self.close_if_due()
-        entry = self._entry(site, turn)
-        if entry.state >= self.round:
-            raise Waiting(self.standing())
-        mixture = self._mixture(entry)
-        weights = mixture.weights[k]
-        mixed = [mix(weights, X) for X in mixture.X[: len(entry.proposal.X)]]
-        return Mix(
-            site,
-            turn,
-            tuple(tuple(x.tolist()) for x in mixed),
-            tuple((weights / WEIGHT_ONE).tolist()),
-            entry.state,
-            mixture.leader,
-            self.others(site, mixture.present, entry.state),
-        )
-
-    def _entry(self, site: str, turn: int) -> Entry:
-        """The entry of a site's proposal; those of the last mixture are known."""
-        known = None if self.past.mixture is None else self.past.mixture.present.get(site)
-        if known is not None and known.proposal.turn == turn:
-            return known
-        entry = self.store.find(site, turn)
-        if entry is None:
-            raise NotSubmitted(f"site '{site}' has not proposed for turn {turn}.")
-        return entry
-
-    def matrix(self, state: int) -> Array:
-        """W of a closed state, rebalanced for the graph and for absent sites."""
-        return self._matrix(self.snapshot(state))
-
-    def snapshot(self, state: int) -> Snapshot:
-        """What every site knows about a closed state."""
-        entry = next(iter(self.store.entries(state).values()))
-        return self._snapshot(entry, self.study.pace.entries(self.store, state))
-
-    def _snapshot(self, entry: Entry, present: Mapping[str, Entry]) -> Snapshot:
-        """What a site knows when its proposal is mixed with those present."""
-        pace, state = self.study.pace, entry.state
-        past = pace.past(self.store, entry) if pace.waits or self.study.needs_rewards else (state,)
-        turns = np.array([present[site].before if site in present else 0 for site in self.study.sites])
-        bests = {site: entry.proposal.bests[0] for site, entry in present.items() if entry.proposal.bests}
-        return Snapshot(
-            np.array([*map(self._rewards, past[:-1]), self._stacked_rewards(present)]),
-            turns,
-            self.study.all_budgets,
-            self._designs(present),
-            self._stacked(bests),
-            lambda earlier: self._designs(pace.entries(self.store, past[earlier])),
-            self.study.links,
-        )
-
-    def _matrix(self, snapshot: Snapshot) -> Array:
-        links = self.study.links & np.outer(snapshot.present, snapshot.present)
-        return rebalance(self.study.matrix(snapshot), links)
-
-    def _mixture(self, entry: Entry) -> Mixture:
-        """The mixture of a closed state, computed once for all its sites."""
-        known = self.past.mixture
-        if known is None or known.state != entry.state:
-            present = dict(self.study.pace.entries(self.store, entry.state))
-            snapshot = self._snapshot(entry, present)
-            weights, leader = whole_weights(self._matrix(snapshot)), self.study.leader(snapshot)
-            most = max(len(other.proposal.X) for other in present.values())
-            X = np.array([np.nan_to_num(self._designs(present, row)) for row in range(most)])
-            known = Mixture(entry.state, present, X, weights, leader)
-            self.past = replace(self.past, mixture=known)
-        return known
-
-    def others(self, site: str, present: Mapping[str, Entry], state: int) -> tuple[Point, ...]:
-        """The best designs of a site's neighbours, in the order of the study; if too many, a rotating selection.
-
-        Of very many neighbours every `turns`-th is heard, and of very many designs of these every `parts`-th.
-        """
-        if not self.study.shares_best:
-            return ()
-        k = self.study.index(site)
-        heard = np.flatnonzero(self.study.links[k])
-        heard = heard[heard != k]
-        turns = max(1, -(-len(heard) // MOST_OTHERS))
-        names = [self.study.sites[j] for j in heard[state % turns :: turns].tolist()]
-        bests = [best for name in names if name in present for best in present[name].proposal.bests]
-        parts = max(1, -(-len(bests) // MOST_OTHERS))
-        return tuple(bests[state // turns % parts :: parts])
-
-    def _designs(self, present: Mapping[str, Entry], row: int = 0) -> Array:
-        """Design number `row` of every site, (K, D), NaN if absent; a site with fewer designs starts over."""
-        return self._stacked({site: e.proposal.X[row % len(e.proposal.X)] for site, e in present.items()})
-
-    def _stacked(self, designs: Mapping[str, Point]) -> Array:
-        """Designs stacked as (K, D) in the order of the study, NaN where a site has none."""
-        nothing = [np.nan] * self.study.space.dimension
-        return np.array([designs.get(site, nothing) for site in self.study.sites])
-
-    def _rewards(self, state: int) -> Array:
-        """S of a closed state, as in `Past`; 0 where the rule does not ask for rewards."""
-        if state not in self.past.rewards:
-            self.past.rewards[state] = self._stacked_rewards(self.study.pace.entries(self.store, state))
-        return self.past.rewards[state]
-
-    def _stacked_rewards(self, present: Mapping[str, Entry]) -> Array:
-        rewards = {site: entry.proposal.reward or 0.0 for site, entry in present.items()}
-        return np.array([rewards.get(site, np.nan) for site in self.study.sites])
+        return super().mix(site, turn)

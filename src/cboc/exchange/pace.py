@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import ClassVar
 
 from cboc.errors import CbocError, did_you_mean
-from cboc.exchange.store import Entry, Store
+from cboc.exchange.store import Entry, Facts
 
 
 class Pace(ABC):
@@ -28,11 +28,11 @@ class Pace(ABC):
         """Whether the open state can be closed at once."""
 
     @abstractmethod
-    def entries(self, store: Store, state: int) -> Mapping[str, Entry]:
+    def entries(self, facts: Facts, state: int) -> Mapping[str, Entry]:
         """The entries, by site, from which the answers of a closed state are made."""
 
     @abstractmethod
-    def past(self, store: Store, entry: Entry) -> Sequence[int]:
+    def past(self, facts: Facts, entry: Entry) -> Sequence[int]:
         """The states that came before the one of an entry, as its site knows them, and that one."""
 
 
@@ -45,10 +45,10 @@ class Rounds(Pace):
     def is_complete(self, expected: Set[str], present: Set[str]) -> bool:
         return len(present) >= max(1, len(expected)) and expected <= present
 
-    def entries(self, store: Store, state: int) -> Mapping[str, Entry]:
-        return store.entries(state)
+    def entries(self, facts: Facts, state: int) -> Mapping[str, Entry]:
+        return facts.entries(state)
 
-    def past(self, store: Store, entry: Entry) -> Sequence[int]:  # noqa: ARG002
+    def past(self, facts: Facts, entry: Entry) -> Sequence[int]:  # noqa: ARG002
         return range(entry.state + 1)
 
 
@@ -61,12 +61,12 @@ class Free(Pace):
     def is_complete(self, expected: Set[str], present: Set[str]) -> bool:  # noqa: ARG002
         return len(present) > 0
 
-    def entries(self, store: Store, state: int) -> Mapping[str, Entry]:
-        return store.latest_of_all(state)
+    def entries(self, facts: Facts, state: int) -> Mapping[str, Entry]:
+        return facts.latest_of_all(state)
 
-    def past(self, store: Store, entry: Entry) -> Sequence[int]:
+    def past(self, facts: Facts, entry: Entry) -> Sequence[int]:
         """The states of the site's own turns."""
-        return store.states(entry.proposal.site, entry.state)
+        return facts.states(entry.proposal.site, entry.state)
 
 
 PACES: dict[str, Pace] = {"rounds": Rounds(), "free": Free()}

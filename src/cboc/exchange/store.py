@@ -25,8 +25,8 @@ class Entry:
         return self.before + len(self.proposal.X)
 
 
-class Store(Protocol):
-    """The facts of one study."""
+class Facts(Protocol):
+    """The facts of one study, to be read."""
 
     @property
     def closed(self) -> int:
@@ -35,9 +35,6 @@ class Store(Protocol):
     @property
     def opened_at(self) -> float | None:
         """When the first proposal of the open round arrived, in seconds since 1970; None if there is none yet."""
-
-    def add(self, entry: Entry, opened_at: float | None = None) -> None:
-        """Keep a proposal; `opened_at` is given with the first one of a round that has a deadline."""
 
     def entries(self, state: int) -> Mapping[str, Entry]:
         """All entries of a state, by site."""
@@ -57,11 +54,6 @@ class Store(Protocol):
     def states(self, site: str, last: int) -> Sequence[int]:
         """The states of a site's entries, in order, up to and including `last`."""
 
-    def close(self) -> None:
-        """Close the open state; the next one opens with its first proposal."""
-
-    def leave(self, site: str) -> None: ...
-
     @property
     def departures(self) -> int:
         """The number of sites that have left: cheaper to read than who they are."""
@@ -69,6 +61,19 @@ class Store(Protocol):
     @property
     def left(self) -> frozenset[str]:
         """The sites that have left."""
+
+
+class Store(Facts, Protocol):
+    """The facts of one study, and what a ledger adds to them."""
+
+    def add(self, entry: Entry, opened_at: float | None = None) -> None:
+        """Keep a proposal; `opened_at` is given with the first one of a round that has a deadline."""
+
+    def close(self) -> None:
+        """Close the open state; the next one opens with its first proposal."""
+
+    def leave(self, site: str) -> None:
+        """Keep that a site has left."""
 
 
 class MemoryStore:

@@ -18,7 +18,8 @@ from cboc.arrays import Array
 from cboc.coordinator.database import proposals, sites, studies, transaction
 from cboc.coordinator.store import SqlStore
 from cboc.errors import CbocError
-from cboc.exchange.ledger import Ledger, Past
+from cboc.exchange.answers import Past
+from cboc.exchange.ledger import Ledger
 from cboc.exchange.study import Study
 
 MOST_ARRIVALS = 2000  # on a timeline

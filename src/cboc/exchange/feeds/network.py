@@ -1,7 +1,7 @@
 """A network without a centre: it appends to the own feed, and answers from the replica of all feeds.
 
     submit   the proposal becomes an entry of the own feed, on disk before it is given to anybody
-    mix      the same ledger as everywhere, over a record that is read from the feeds
+    mix      the same answers as everywhere, over a record that is read from the feeds
     news     the latest best designs of the neighbours
 
 A carrier copies entries to the others and theirs to here. While it does not work nothing is lost: what was appended is
@@ -16,13 +16,13 @@ from contextlib import suppress
 from functools import cached_property
 
 from cboc.errors import CbocError
+from cboc.exchange.answers import Answers
 from cboc.exchange.feeds.carrier import Carrier
 from cboc.exchange.feeds.entry import DESIGNS, Act, FeedEntry, write
 from cboc.exchange.feeds.feedfile import FeedFile
 from cboc.exchange.feeds.keys import Keys
 from cboc.exchange.feeds.record import Record, needs_everybody
 from cboc.exchange.feeds.replica import Feed, Replica, Taken
-from cboc.exchange.ledger import Ledger
 from cboc.exchange.messages import Mix, News, Proposal
 from cboc.exchange.network import Conflict, NotSubmitted, Peer, Standing, Unreachable, Waiting
 
@@ -103,15 +103,15 @@ class Feeds:
         self.study.check_proposal(proposal)
         self.sync()
         record = self._record()
-        ledger, latest = Ledger(self.study, record, self.clock), record.latest(self.site)
+        answers, latest = Answers(self.study, record), record.latest(self.site)
         if latest is not None and proposal.turn <= latest.proposal.turn:
-            ledger.check_same(proposal, latest)
+            answers.check_same(proposal, latest)
             return
         if self.study.pace.waits and latest is not None and latest.state >= record.closed:
             raise Waiting(
                 self._standing(record), f"round {latest.state} is open, and '{self.site}' has proposed for it already."
             )
-        ledger.check_room(proposal, latest)
+        answers.check_room(proposal, latest)
         earlier = 0 if latest is None else latest.after
         said: dict[str, object] = {"act": Act.TURN, "earlier": earlier, "wells": len(proposal.X)}
         said |= {"state": record.closed} if self.study.pace.waits else {"seen": self._seen()}
@@ -202,7 +202,7 @@ class Feeds:
         if self._close(record):
             record = self._record()
         try:
-            return Ledger(self.study, record, self.clock).mix(site, turn)
+            return Answers(self.study, record).mix(site, turn)
         except Waiting:
             if self.trouble:
                 raise Unreachable(self.trouble) from None
@@ -212,10 +212,10 @@ class Feeds:
         """The latest best designs of the neighbours."""
         self.sync()
         record = self._record()
-        ledger = Ledger(self.study, record, self.clock)
+        answers = Answers(self.study, record)
         if self.study.pace.waits:
-            return ledger.news(site)
-        return News(site, record.closed, ledger.others(site, record.now(), record.closed))
+            return answers.news(site)
+        return News(site, record.closed, answers.others(site, record.now(), record.closed))
 
     def standing(self) -> Standing:
         """Where the study stands, as far as that is known here."""

@@ -24,7 +24,7 @@ from cboc.exchange.store import Entry
 
 
 class Record:
-    """A `Store` that reads feeds, as one site sees them now; nothing can be added to it."""
+    """The `Facts` of a study in its feeds, as one site sees them now."""
 
     opened_at = None  # deadlines run at whoever closes, by its own clock
 
@@ -193,17 +193,6 @@ class Record:
         nowhere = ((0.0,) * self.study.space.dimension,) * int(said["wells"])
         proposal = entry.proposal or Proposal(entry.site, entry.turn, nowhere, (), said["reward"])
         return Entry(state, proposal, said["earlier"])
-
-    # ------------------------------------------------------------------------------------------- what cannot be done
-
-    def add(self, entry: Entry, opened_at: float | None = None) -> None:  # noqa: ARG002
-        raise CbocError("a record is read from feeds; append to the own feed instead.")
-
-    def close(self) -> None:
-        raise CbocError("a record is read from feeds; a round is closed by an entry of the site whose turn it is.")
-
-    def leave(self, site: str) -> None:  # noqa: ARG002
-        raise CbocError("a record is read from feeds; a site leaves by an entry of its own feed.")
 
 
 def needs_everybody(replica: Replica) -> bool:
