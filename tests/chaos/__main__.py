@@ -14,15 +14,17 @@ from .play import play
 from .setting import Setting
 
 TRANSPORTS = {"folder": Folders}
+CHOICES = ("rounds", "free"), ("uniform", "leader"), ("complete", "ring")
 COLUMNS = ("turns", "wrong mixes", "matrices", "kills", "link cuts", "files", "half-written", "flipped")
 COLUMNS += ("conflict copies", "duplicates")
 
 
 def settings(given):
-    for k, (pace, rule, graph) in enumerate(product(("rounds", "free"), ("uniform", "leader"), ("complete", "ring"))):
-        yield Setting(
-            pace, rule, graph, k % 2 == given.seed % 2, given.sites, given.turns, given.kills, 0.05, 3600.0, given.seed
-        )
+    """Both paces, two rules, two graphs; every other one is sealed."""
+    for choice in product((0, 1), repeat=3):
+        pace, rule, graph = (names[k] for names, k in zip(CHOICES, choice, strict=True))
+        sealed = sum(choice) % 2 == given.seed % 2
+        yield Setting(pace, rule, graph, sealed, given.sites, given.turns, given.kills, 0.05, 3600.0, given.seed)
 
 
 def progress(setting, began):

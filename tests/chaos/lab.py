@@ -3,9 +3,10 @@
 python lab.py SETTING SITE ADDRESS PLACE
 
 A turn is acknowledged, in PLACE/SITE.acks, when the site has its answer. A site that has finished stays, since others
-may have to hear from it, until it is killed.
+may have to hear from it, until it is killed; PLACE/SITE.done counts how often it has taken what had come by then.
 """
 
+import itertools
 import os
 import sys
 import time
@@ -45,6 +46,13 @@ def acknowledge(place, name, turn):
         os.fsync(file.fileno())
 
 
+def put(path, text):
+    """Write a file in one go."""
+    begun = path.with_suffix(".part")
+    begun.write_text(text)
+    os.replace(begun, path)
+
+
 def take_part(setting, name, address, place):
     site = joined(setting, name, address, place)
     while not site.is_finished:
@@ -56,8 +64,9 @@ def take_part(setting, name, address, place):
         if trial.turn is not None:
             acknowledge(place, name, trial.turn.number)
         site.tell(trial, outcome(name, trial.design(site.study.space)))
-    (place / f"{name}.done").touch()
-    while True:
+    syncs = place / f"{name}.done"
+    for count in itertools.count(int(syncs.read_text()) if syncs.exists() else 0):
+        put(syncs, str(count))
         site.network.sync()
         time.sleep(5 * PAUSE)
 

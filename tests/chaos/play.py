@@ -30,8 +30,10 @@ def play(setting, transport, place, tell=lambda _: None):
                 _kill(labs[dice.choice(list(labs))], dice)
             time.sleep(0.02)
         transport.settle(max(1.0, until - time.monotonic()))
-        _check(labs, until)
-        time.sleep(0.5)  # whoever has finished takes what has come
+        settled = {site: _syncs(place, site) for site in labs}
+        while any(_syncs(place, site) < before + 2 for site, before in settled.items()):  # one may have been half-way
+            _check(labs, until)
+            time.sleep(0.02)
     finally:
         transport.kill()
         for lab in labs.values():
@@ -56,6 +58,11 @@ def _check(labs, until):
     for site, lab in labs.items():
         assert not lab.has_failed, f"{site} gave up:\n{lab.words}"
     assert time.monotonic() < until, "it is stuck"
+
+
+def _syncs(place, site):
+    """How often a site that has finished has taken what had come."""
+    return int((place / f"{site}.done").read_text() or 0)
 
 
 def acknowledged(place, site):
