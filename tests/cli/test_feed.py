@@ -1,12 +1,15 @@
 """By stick: two sites that share nothing but files which people carry."""
 
+import re
 import shutil
+from time import sleep
 
 import pytest
 from typer.testing import CliRunner
 
 import cboc
 from cboc.cli.app import app
+from cboc.storage.sitefile import SiteFile
 
 STUDY = """
 [study]
@@ -117,3 +120,52 @@ def test_three_processes_share_nothing_but_a_folder(tmp_path):
         assert len(heard) == 12 and min(map(max, heard)) < 0.9, "the others are mixed in"
     assert len(list((tmp_path / "demo" / "shared").rglob("*.entry"))) == 3 * 13
     assert "is not empty" in call("demo-folder", "--out", tmp_path / "demo", code=2)
+
+
+ROUNDS = (
+    STUDY.replace("horizon = 6", 'horizon = 6\npace = "rounds"\ndeadline = "0.2 s"\nquorum = 2')
+    + """[[site]]
+name = "lab-c"
+"""
+)
+
+
+def test_one_goes_on_if_nobody_closes_a_round_and_the_other_knows_for_whom_it_waits(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.toml").write_text(ROUNDS)
+    for name, more in (("a", ()), ("b", ("--drift",)), ("c", ())):
+        given = ("--site", f"lab-{name}", "--study", "study.toml", "--direction", "minimise", "--initial", "0")
+        call("join", "folder:.", *given, *more, "--file", f"{name}.db")
+    for name in ("b", "c"):
+        call("ask", "--file", f"{name}.db", code=3)
+    sleep(0.5)
+    assert "It waits for lab-a to close round 0." in call("ask", "--file", "c.db", code=3)
+    call("ask", "--file", "b.db")
+    assert "went on without lab-a round 0 (this site)" in plain(call("status", "--file", "b.db"))
+    said = plain(call("status", "--file", "c.db"))
+    assert "went on without lab-a round 0 (lab-b)" in said and "it waits for lab-a to close round 0" in said
+    audit = call("audit", "--file", "b.db")
+    assert "In round 0 this site went on by itself with lab-b, lab-c, because lab-a had not closed it" in audit
+    call("join", "folder:.", "--drift", "--file", "c.db")
+    call("ask", "--file", "c.db")
+    call("join", "folder:.", "--no-drift", "--file", "c.db")
+    assert SiteFile("c.db").about["drifts"] is False
+
+
+@pytest.mark.parametrize(
+    ("terms", "sentence"),
+    [
+        ("", "--drift has no effect at the free pace, at which nobody waits."),
+        ('pace = "rounds"\ndeadline = "none"', "--drift has no effect in a study without a deadline"),
+    ],
+)
+def test_drift_where_it_has_no_effect_says_so(tmp_path, monkeypatch, terms, sentence):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.toml").write_text(STUDY.replace("horizon = 6", f"horizon = 6\n{terms}"))
+    given = ("--site", "lab-a", "--study", "study.toml", "--direction", "minimise", "--drift", "--file", "a.db")
+    assert sentence in call("join", "folder:.", *given)
+
+
+def plain(table):
+    """A table without its lines."""
+    return " ".join(re.sub("[^\\w()., -]", " ", table).split())

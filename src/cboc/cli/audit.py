@@ -49,6 +49,15 @@ def audit(
         f"{len(sent)} messages, {sum(len(message.body) for message in sent):,} bytes, to {addresses or 'nobody'}. "
         f"{_finding(kept, {number for message in sent for number in _numbers(message.content)})}"
     )
+    for what in (message.content for message in sent):
+        if what.get("act") == "drift":
+            notes.print(_drift(what))
+
+
+def _drift(said: dict[str, Any]) -> str:
+    """A round in which the site has gone on by itself, in words."""
+    start = f"In round {said['state']} this site went on by itself with {', '.join(said['present'])}"
+    return f"{start}, because {said['awaited']} had not closed it: its row of W may differ from the others'."
 
 
 def _finding(kept: SiteFile, sent: set[float]) -> str:

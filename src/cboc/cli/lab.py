@@ -19,12 +19,13 @@ from cboc.cli.notes import notes
 from cboc.cli.sheet import in_short, same_in_all, sheet, told_lines, wells_for
 from cboc.cli.show import Format, Row, write
 from cboc.cli.site_option import FILE, SiteOption, hint
-from cboc.cli.standing import local_time, numbers, standing_of, summary
+from cboc.cli.standing import local_time, numbers, overdue, standing_of, summary
 from cboc.data.dataset import Direction
 from cboc.data.numbers import read_number
 from cboc.data.objective import Measurement
 from cboc.errors import CbocError, at, installing
 from cboc.exchange.network import Standing, Unreachable, Waiting
+from cboc.exchange.study import Study
 from cboc.site import worksheet
 from cboc.site.plate import Same
 from cboc.site.policy import Policy
@@ -61,6 +62,14 @@ def join(
     sealed: Annotated[
         bool, typer.Option("--sealed", help="In a folder: encrypt what is written for the site's neighbours.")
     ] = False,
+    drift: Annotated[
+        bool | None,
+        typer.Option(
+            "--drift/--no-drift",
+            help="In rounds with a deadline, without a coordinator: go on if nobody closes a round in twice that time.",
+            show_default=False,
+        ),
+    ] = None,
     data: Annotated[Path | None, typer.Option(metavar="CSV", help="Results from before the study.")] = None,
     outcome: Annotated[str, typer.Option(help="The outcome's column in that file.")] = "y",
     initial: Annotated[
@@ -98,15 +107,26 @@ def join(
         data=data,
         outcome=outcome,
         policy=_changed_policy(file, given) if given else None,
-        **({"site": site, "sealed": sealed} if is_without_centre else {}),
+        **({"site": site, "sealed": sealed, "drifts": drift} if is_without_centre else {}),
         certificate=None if certificate is None else certificate.read_text(encoding="ascii", errors="replace"),
     )
     if not is_without_centre and (site is not None or sealed):
         notes.print("--site and --sealed are for folders and sticks; at a coordinator the invitation says who you are.")
+    if drift and (not is_without_centre or joined.study.deadline is None):
+        notes.print(_without_effect(joined.study, is_without_centre))
     typer.echo(write(_parameters(joined), Format.TABLE))
     others = ", ".join(name for name in joined.study.sites if name != joined.name)
     start = f"Joined '{joined.study.name}' as '{joined.name}', with {others or 'nobody else'}"
     notes.print(f"{start}. Next: {hint('ask', file)}.")
+
+
+def _without_effect(study: Study, is_without_centre: bool) -> str:
+    """Why --drift does nothing."""
+    if not is_without_centre:
+        return "--drift has no effect with a coordinator, which closes the rounds itself."
+    if not study.pace.waits:
+        return "--drift has no effect at the free pace, at which nobody waits."
+    return "--drift has no effect in a study without a deadline: a round is closed when everybody is in."
 
 
 def ask(
@@ -368,6 +388,8 @@ def _news(sentence: str, said: str) -> str:
 
 def _whom(standing: Standing) -> str:
     """Name the sites that the open round waits for."""
+    if whom := overdue(standing):
+        return f"It waits for {whom}."
     until = "" if standing.closes_at is None else f", until {local_time(standing.closes_at)} at the latest"
     return f"It waits for {', '.join(standing.missing) or 'nobody'}{until}."
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from cboc.advice.spending import Spending, spending
 from cboc.cli.show import many
 from cboc.cli.site_option import hint
 from cboc.errors import CbocError
-from cboc.exchange.network import Standing
+from cboc.exchange.network import Drift, Standing
 from cboc.site.site import Site
 from cboc.site.trial import TOLD, Status, Trial
 
@@ -93,12 +93,25 @@ def standing_of(site: Site, file: Path) -> Iterator[tuple[str, Any]]:
         yield "the others", str(error)
         return
     yield from _others(standing)
+    yield from _drifts(standing.drifts, site.name)
     if not study.pace.waits:
         yield ("proposals of all sites" if not standing.code else "proposals of this site"), standing.round
         return
     yield "open round", standing.round
-    yield "it waits for", ", ".join(standing.missing) or "nobody"
+    yield "it waits for", overdue(standing) or ", ".join(standing.missing) or "nobody"
     yield "it closes", "when all are in" if standing.closes_at is None else local_time(standing.closes_at)
+
+
+def overdue(standing: Standing) -> str:
+    """Who has to close a round that is due: 'lab-c to close round 7', or ''."""
+    return f"{standing.closer} to close round {standing.closing}" if standing.closer else ""
+
+
+def _drifts(drifts: Sequence[Drift], own: str) -> Iterator[tuple[str, Any]]:
+    """Who has gone on by itself, in which rounds, and without whom."""
+    for awaited in dict.fromkeys(drift.awaited for drift in drifts):
+        names = [(d.round, "this site" if d.site == own else d.site) for d in drifts if d.awaited == awaited]
+        yield f"went on without {awaited}", ", ".join(f"round {number} ({name})" for number, name in names)
 
 
 def _others(standing: Standing) -> Iterator[tuple[str, Any]]:

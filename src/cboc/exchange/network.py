@@ -24,6 +24,15 @@ class Peer:
 
 
 @dataclass(frozen=True)
+class Drift:
+    """A round in which a site has gone on by itself, because the one that was to close it had not done so."""
+
+    site: str
+    round: int
+    awaited: str  # the one that was to close it
+
+
+@dataclass(frozen=True)
 class Standing:
     """Where a study stands: the open round, the missing sites, the deadline."""
 
@@ -33,6 +42,9 @@ class Standing:
     peers: tuple[Peer, ...] = field(default=(), compare=False)  # the other sites, without a coordinator
     code: str = field(default="", compare=False)  # the own one, for the others to compare
     trouble: str = field(default="", compare=False)  # why the others could not be reached just now
+    closer: str = field(default="", compare=False)  # who has to close a round that is due, without a coordinator
+    closing: int = field(default=0, compare=False)  # that round
+    drifts: tuple[Drift, ...] = field(default=(), compare=False)  # of all sites that are known here
 
 
 class Network(Protocol):

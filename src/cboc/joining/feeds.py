@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from cboc.exchange.feeds.network import Feeds
 
 FOLDER, STICK = "folder:", "stick:"
+SETTINGS = ("sealed", "drifts")  # of a site's file, True or False
 
 
 def is_address(url: object) -> TypeGuard[str]:
@@ -46,7 +47,7 @@ def check_given(url: str, code: object, certificate: object) -> None:
 
 def is_sound(about: Mapping[str, Any]) -> bool:
     """Whether a site's file says about its way to the others what we write."""
-    return isinstance(about.get("url"), str) and isinstance(about.get("sealed", False), bool)
+    return isinstance(about.get("url"), str) and all(isinstance(about.get(name, False), bool) for name in SETTINGS)
 
 
 def introduce(
@@ -131,6 +132,13 @@ def move(file: SiteFile, url: str | None) -> None:
     file.remember(url=f"{FOLDER}{place.path}")
 
 
+def settle(file: SiteFile, drifts: bool | None) -> None:
+    """Keep in the file what was given now."""
+    if drifts is not None:
+        check_kind("drifts", drifts, bool, "True or False")
+        file.remember(drifts=drifts)
+
+
 def feeds_of(file: SiteFile, *, is_made: bool = False) -> FeedFile:
     """The file of feeds beside a site's file; only joining makes it."""
     from cboc.exchange.feeds.feedfile import FeedFile
@@ -151,7 +159,8 @@ def connect(file: SiteFile, agreed: Study, name: str) -> Feeds:
         file.record(address, "APPEND", f"/feed/{number}", content)
 
     carrier = _carrier(address, name, kept.keys, bool(file.about.get("sealed")))
-    network = Feeds(Replica(agreed, kept.keep), name, kept.keys, carrier, kept, record)
+    drifts = bool(file.about.get("drifts"))
+    network = Feeds(Replica(agreed, kept.keep), name, kept.keys, carrier, kept, record, drifts=drifts)
     network.hello()
     return network
 

@@ -1,9 +1,12 @@
 """Whatever the order in which entries come, how often, with which of their parts, replicas converge."""
 
+from contextlib import suppress
+
 import hypothesis.strategies as st
 from hypothesis import settings
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
+from cboc import Waiting
 from cboc.exchange.feeds.carrier import Nowhere
 from cboc.exchange.feeds.entry import DESIGNS, SAID, FeedEntry, write
 from cboc.exchange.feeds.keys import Keys
@@ -11,9 +14,10 @@ from cboc.exchange.feeds.network import Feeds
 from cboc.exchange.feeds.replica import Replica
 from cboc.exchange.messages import Proposal
 
-from ..test_network import SITES, study
+from ..test_network import SITES, Clock, study
 
 KEYS = {name: Keys.make() for name in SITES}
+DEADLINE = 60.0
 sites = st.sampled_from(SITES)
 parts = st.sets(st.sampled_from([SAID, DESIGNS]))
 
@@ -39,11 +43,12 @@ class Replication(RuleBasedStateMachine):
     Copies of sites write as well, after any entry, and go on. In the end everything arrives, in whatever order.
     """
 
-    @initialize()
-    def begin(self):
-        self.agreed = study(pace="free", name="convergence")
+    @initialize(terms=st.sampled_from([{"pace": "free"}, {"pace": "rounds", "deadline": DEADLINE}]))
+    def begin(self, terms):
+        self.agreed, self.clock = study(name="convergence", **terms), Clock()
         self.written = []
-        self.networks = {name: Feeds(Replica(self.agreed), name, KEYS[name], Nowhere()) for name in SITES}
+        options = {"clock": self.clock, "drifts": True}
+        self.networks = {name: Feeds(Replica(self.agreed), name, KEYS[name], Nowhere(), **options) for name in SITES}
         self.kept = Kept()
         self.stranger = Replica(self.agreed, self.kept)
         for name in SITES[:2]:  # the third one comes when it comes
@@ -65,8 +70,18 @@ class Replication(RuleBasedStateMachine):
     def propose(self, name, x):
         feed = self._feed(name)
         if feed.entries and len(feed.turns) < 4 and not feed.has_left:
-            self.networks[name].submit(Proposal(name, len(feed.turns), [(x, 0.5)], [(0.25, x)]))
-            self._wrote(name)
+            with suppress(Waiting):
+                self.networks[name].submit(Proposal(name, len(feed.turns), [(x, 0.5)], [(0.25, x)]))
+                self._wrote(name)
+
+    @rule(name=sites, times=st.sampled_from([0, 1, 2]))
+    def close(self, name, times):
+        """In rounds: the one whose turn it is closes one, and others drift when the deadline has passed twice."""
+        feed, self.clock.now = self._feed(name), self.clock.now + times * DEADLINE
+        known = len(feed.entries)
+        if known and not feed.has_left:
+            self.networks[name].standing()
+            self.written += feed.entries[known:]
 
     @rule(name=sites)
     def leave(self, name):
@@ -83,8 +98,11 @@ class Replication(RuleBasedStateMachine):
         number = data.draw(st.integers(1, len(entries) - 1))
         last = entries[number - 1]
         turns = sum(entry.act == "turn" for entry in entries[:number])
+        state = max((entry.said["state"] or 0 for entry in entries[:number] if entry.act == "turn"), default=-1)
         for turn in range(turns, min(4, turns + 1 + goes_on)):
-            said = {"act": "turn", "seen": {}, "earlier": turn, "wells": 1}
+            state += 1
+            place = {"state": state} if self.agreed.pace.waits else {"seen": {}}
+            said = {"act": "turn", "earlier": turn, "wells": 1} | place
             last = write(KEYS[name], self.agreed.digest, name, last, turn, said, {"X": [[x, x]]})
             self.written.append(last)
 

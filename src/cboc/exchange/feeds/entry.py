@@ -37,6 +37,7 @@ class Act(StrEnum):
     HELLO = "hello"  # the first one: the site's keys, and the agreement
     TURN = "turn"
     CLOSE = "close"  # a round, with the sites that are in
+    DRIFT = "drift"  # go on in a round that whose turn it is has not closed, with these entries
     LEAVE = "leave"
 
 
@@ -62,6 +63,7 @@ SEEN = Kind(
     "a number of entries for each site",
     {"type": "object"},
 )
+NUMBERS = Kind(SEEN.fits, "the number of an entry for each site", {"type": "object"})
 HEAD: Form = {
     "version": Kind(lambda value: value == VERSION, f"version {VERSION}", {"const": VERSION}),
     "study": wire.NAME,
@@ -83,6 +85,7 @@ FORMS: Mapping[Act, Form] = {
         "reward": wire.NUMBER.optional,
     },
     Act.CLOSE: {"act": ACT, "salt": SALT, "state": wire.STATE, "present": wire.NAMES},
+    Act.DRIFT: {"act": ACT, "salt": SALT, "state": wire.STATE, "present": NUMBERS, "awaited": wire.NAME},
     Act.LEAVE: {"act": ACT, "salt": SALT},
 }
 PROPOSED: Form = {"salt": SALT, "X": wire.POINTS, "bests": wire.BESTS.optional}

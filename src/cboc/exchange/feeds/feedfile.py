@@ -79,6 +79,14 @@ class FeedFile:
             connection.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", rows)
         self.about |= facts
 
+    def remember_first(self, name: str, fact: Any) -> Any:
+        """Save a fact unless it is there; returns the one that is."""
+        with self._open() as connection:
+            connection.execute("INSERT OR IGNORE INTO about VALUES (?, ?)", (name, json.dumps(fact)))
+            (kept,) = connection.execute("SELECT value FROM about WHERE key = ?", (name,)).fetchone()
+        self.about[name] = json.loads(kept)
+        return self.about[name]
+
     def append(self, entry: FeedEntry) -> None:
         """Save an entry of the own feed, unless another process of this site was faster."""
         with self._open() as connection:

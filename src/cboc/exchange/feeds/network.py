@@ -21,7 +21,7 @@ from cboc.exchange.feeds.carrier import Carrier
 from cboc.exchange.feeds.entry import DESIGNS, Act, FeedEntry, write
 from cboc.exchange.feeds.feedfile import FeedFile
 from cboc.exchange.feeds.keys import Keys
-from cboc.exchange.feeds.record import Record, needs_everybody
+from cboc.exchange.feeds.record import Record, drifts_in, needs_everybody
 from cboc.exchange.feeds.replica import Feed, Replica, Taken
 from cboc.exchange.messages import Mix, News, Proposal
 from cboc.exchange.network import Conflict, NotSubmitted, Peer, Standing, Unreachable, Waiting
@@ -41,6 +41,7 @@ class Feeds:
     """A `Network` for one site that replicates feeds through a carrier.
 
     `file` keeps the feeds; `record` is called with the number and the content of every entry that is about to leave.
+    A site that `drifts` goes on by itself when a round's deadline has passed twice and nobody has closed it.
     """
 
     def __init__(
@@ -52,13 +53,16 @@ class Feeds:
         file: FeedFile | None = None,
         record: Callable[[int, bytes], None] | None = None,
         clock: Callable[[], float] = time.time,
+        *,
+        drifts: bool = False,
     ) -> None:
         self.replica, self.site, self.carrier, self.clock = replica, site, carrier, clock
         self.study, self._keys, self._file, self._record_sent = replica.study, keys, file, record
         replica.designs_of = {site, *self._neighbours}
         self._known = 0  # so far the file has been read
+        self._drifts = drifts
         self.trouble = ""  # why the carrier did not work the last time
-        self._since: tuple[int, float] = (-1, 0.0)  # the open round, and when this site first saw a proposal of it
+        self._opened: dict[int, float] = {}  # when this site first saw a proposal of a round
 
     # ----------------------------------------------------------------------------------------------- the own feed
 
@@ -226,7 +230,13 @@ class Feeds:
     def _standing(self, record: Record) -> Standing:
         code = self._keys.identity.fingerprint
         missing, closes_at = tuple(record.missing()), self._closes_at(record)
-        return Standing(record.closed, missing, closes_at, self._peers(), code, self.trouble)
+        closer, closing = self._closer(record.official) if self._is_due(record) else ("", 0)
+        of = (record.closed, missing, closes_at, self._peers(), code, self.trouble)
+        return Standing(*of, closer, closing, tuple(drifts_in(self.replica)))
+
+    def _closer(self, record: Record) -> tuple[str, int]:
+        """Whose turn it is to close which round."""
+        return record.closer(len(record.closures)), len(record.closures)
 
     def _peers(self) -> tuple[Peer, ...]:
         """What is known about the sites whose feeds are read here."""
@@ -246,25 +256,54 @@ class Feeds:
     # ----------------------------------------------------------------------------------------------- closing rounds
 
     def _close(self, record: Record) -> bool:
-        """Close the open round, if it is this site's turn to do so and all are in, or the deadline has passed."""
+        """Close the open round, if it is this site's turn to do so, or go on without that, if this site drifts."""
         if self.study.deadline is None or not self.study.pace.waits:
             return False
-        state = len(record.closures)
-        there = [site for site in self.study.sites if site in record.rounds.get(state, {})]
-        closes_at = self._closes_at(record)
-        if record.closer(state) != self.site or not there or closes_at is None:
+        return self._sign(record.official) or (self._drifts and self._drift(record))
+
+    def _sign(self, record: Record) -> bool:
+        """Sign who is in, if it is this site's turn to do so and all are in, or the deadline has passed."""
+        closer, state = self._closer(record)
+        if closer != self.site or not self._is_due(record):
             return False
-        is_late = self.clock() >= closes_at and len(there) >= self.study.quorum
-        if not is_late and record.missing():
-            return False
+        there = [site for site in self.study.sites if site in record.rounds[state]]
         self._write({"act": Act.CLOSE, "state": state, "present": there}, self._next_turn)
         return True
+
+    def _drift(self, record: Record) -> bool:
+        """Go on in the own open round with those who are in, if the deadline has passed twice."""
+        state = len(record.closures)
+        there = record.rounds.get(state, {})
+        if self.site not in there or not self._is_late(record, 2):
+            return False
+        turns = {site: self.replica.feeds[site].turns for site in self.study.sites if site in there}
+        present = {
+            site: next(entry.number for entry in entries if entry.turn == there[site].proposal.turn)
+            for site, entries in turns.items()
+        }
+        awaited, _ = self._closer(record.official)
+        self._write({"act": Act.DRIFT, "state": state, "present": present, "awaited": awaited}, self._next_turn)
+        return True
+
+    def _is_due(self, record: Record) -> bool:
+        """Whether all are in, or the deadline of the open round has passed."""
+        if self._closes_at(record) is None:
+            return False
+        return not record.missing() or self._is_late(record, 1)
+
+    def _is_late(self, record: Record, times: int) -> bool:
+        """Whether the deadline of the open round has passed so many times, with the quorum in."""
+        closes_at, deadline = self._closes_at(record), self.study.deadline
+        if closes_at is None or deadline is None or len(record.rounds[len(record.closures)]) < self.study.quorum:
+            return False
+        return self.clock() >= closes_at + (times - 1) * deadline
 
     def _closes_at(self, record: Record) -> float | None:
         """When the open round may close without the missing sites, by the clock of this site."""
         state = len(record.closures)
         if self.study.deadline is None or not record.rounds.get(state):
             return None
-        if self._since[0] != state:
-            self._since = (state, self.clock())
-        return self._since[1] + self.study.deadline
+        if state not in self._opened:
+            now, name = self.clock(), f"round {state} opened"
+            self._opened[state] = now if self._file is None else float(self._file.remember_first(name, now))
+        return self._opened[state] + self.study.deadline

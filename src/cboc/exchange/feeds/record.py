@@ -5,6 +5,9 @@ awaited is in, or has left; that follows from the feeds alone, so everybody find
 it is to close it signs who is in, and nothing else closes a round: two sites never differ about who was there. A
 proposal that came too late for its round belongs to the next one that is open.
 
+If whose turn it is does not close a round, a site may drift: it says with which entries it goes on. In its own view,
+and in nobody else's, that closes the round; what the others close counts for it in all other rounds.
+
 At the free pace the state is the site's own turn: its entry says how much of every feed the site had seen, so that its
 answer can be computed again from the feeds by anybody who has them.
 
@@ -13,34 +16,57 @@ A site that has only its neighbours' feeds takes the other sites as present: the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
 from cboc.errors import CbocError
 from cboc.exchange.feeds.entry import Act, FeedEntry
 from cboc.exchange.feeds.replica import Feed, Replica
 from cboc.exchange.messages import Proposal
+from cboc.exchange.network import Drift
 from cboc.exchange.store import Entry
 
 
 class Record:
-    """The `Facts` of a study in its feeds, as one site sees them now."""
+    """The `Facts` of a study in its feeds, as one site sees them now.
+
+    With `is_official`, as sites see them that have not drifted.
+    """
 
     opened_at = None  # deadlines run at whoever closes, by its own clock
 
-    def __init__(self, replica: Replica, site: str) -> None:
-        self.replica, self.study, self.site = replica, replica.study, site
+    def __init__(self, replica: Replica, site: str, *, is_official: bool = False) -> None:
+        self.replica, self.study, self.site, self._is_official = replica, replica.study, site, is_official
         self._needed = set(self.study.sites) if needs_everybody(replica) else {site, *replica.neighbours(site)}
 
     # ---------------------------------------------------------------------------------------------------- rounds
 
     @cached_property
     def closures(self) -> dict[int, tuple[str, ...]]:
-        """The sites that are in, by round, as signed by the one whose turn it was to close it."""
+        """The sites that are in, by round, as signed by the one whose turn it was to close it, or by the own drift."""
         found: dict[int, tuple[str, ...]] = {}
-        while (state := (self.closer(len(found)), len(found))) in self._closings:
-            found[len(found)] = self._closings[state]
+        while (said := self._closure(len(found))) is not None:
+            found[len(found)] = said
         return found
+
+    def _closure(self, state: int) -> tuple[str, ...] | None:
+        if state in self.drifts:
+            return tuple(self.drifts[state])
+        if self.official is not self:
+            return self.official.closures.get(state)
+        return self._closings.get((self.closer(state), state))
+
+    @cached_property
+    def drifts(self) -> dict[int, dict[str, int]]:
+        """The rounds in which this site has gone on by itself: with which entry of which site."""
+        entries = [] if self._is_official else self.replica.feeds[self.site].entries
+        said = [entry.said for entry in entries if entry.act is Act.DRIFT and entry.said is not None]
+        return {what["state"]: what["present"] for what in said}
+
+    @cached_property
+    def official(self) -> Record:
+        """The record without the drifts of this site: what all sites agree on."""
+        return Record(self.replica, self.site, is_official=True) if self.drifts else self
 
     @cached_property
     def _closings(self) -> dict[tuple[str, int], tuple[str, ...]]:
@@ -63,14 +89,20 @@ class Record:
         """The entries of every round, by site."""
         found: dict[int, dict[str, Entry]] = {}
         for feed in self.replica.feeds.values():
-            free = 0
+            closures, free = (self if feed.site == self.site else self.official).closures, 0
             for entry in feed.turns:
                 state = max(free, _state(entry))
-                while state in self.closures and feed.site not in self.closures[state]:
+                while state in closures and feed.site not in closures[state]:
                     state += 1
                 found.setdefault(state, {})[feed.site] = self._entry(entry, state)
                 free = state + 1
-        return found
+        return found | {state: self._named(state) for state in self.drifts}
+
+    def _named(self, state: int) -> dict[str, Entry]:
+        """The entries with which this site has gone on in a round, as far as they are here."""
+        feeds = [(self.replica.feeds[site].entries, number) for site, number in self.drifts[state].items()]
+        named = [entries[number] for entries, number in feeds if number < len(entries)]
+        return {entry.site: self._entry(entry, state) for entry in named if entry.act is Act.TURN}
 
     @cached_property
     def _closed_rounds(self) -> int:
@@ -193,6 +225,14 @@ class Record:
         nowhere = ((0.0,) * self.study.space.dimension,) * int(said["wells"])
         proposal = entry.proposal or Proposal(entry.site, entry.turn, nowhere, (), said["reward"])
         return Entry(state, proposal, said["earlier"])
+
+
+def drifts_in(replica: Replica) -> Iterator[Drift]:
+    """The rounds in which sites have gone on by themselves, as far as that is known here."""
+    for feed in replica.feeds.values():
+        for entry in feed.entries:
+            if entry.act is Act.DRIFT and entry.said is not None:
+                yield Drift(feed.site, entry.said["state"], entry.said["awaited"])
 
 
 def needs_everybody(replica: Replica) -> bool:

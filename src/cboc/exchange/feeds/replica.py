@@ -252,6 +252,8 @@ def check_next(study: Study, feed: Feed, entry: FeedEntry) -> None:
         raise CbocError("its turn was taken before")
     if entry.act is Act.CLOSE:
         check_closure(study, feed, said)
+    if entry.act is Act.DRIFT:
+        check_drift(study, feed, entry)
     if entry.act is not Act.TURN:
         return
     last = None if before is None else before.said
@@ -281,6 +283,21 @@ def check_closure(study: Study, feed: Feed, said: Mapping[str, Any]) -> None:
         raise CbocError("it closes a round twice, or one that is further on than the study can be")
     if not present or not present <= set(study.sites):
         raise CbocError("it closes a round with nobody, or with sites that the study does not have")
+
+
+def check_drift(study: Study, feed: Feed, entry: FeedEntry) -> None:
+    """Raise one sentence if a site cannot go on in this way, as far as its own feed shows."""
+    said: Mapping[str, Any] = entry.said or {}
+    earlier = [each.said["state"] for each in feed.entries if each.act is Act.DRIFT and each.said is not None]
+    if study.deadline is None:
+        raise CbocError("it goes on without waiting in a study that has no deadline")
+    if not set(said["present"]) <= set(study.sites) or len(said["present"]) < study.quorum:
+        raise CbocError("it goes on with fewer sites than the quorum, or with sites that the study does not have")
+    if said["state"] >= study.all_budgets.sum():
+        raise CbocError("it goes on in a round that is further on than the study can be")
+    own = feed.turns[-1].number if feed.turns else None
+    if own is None or said["present"].get(feed.site) != own or said["state"] <= max(earlier, default=-1):
+        raise CbocError("it goes on in a round in which it has proposed nothing")
 
 
 def check_proposal(study: Study, entry: FeedEntry) -> None:
