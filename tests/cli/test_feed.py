@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import subprocess
 from time import sleep
 
 import pytest
@@ -103,6 +104,14 @@ def test_two_copies_of_a_site_are_told_of_by_whoever_imports_both(labs):
             "sealing is for",
         ),
         (("folder:", "--site", "lab-a", "--direction", "minimise"), "the address of a folder is folder:PATH"),
+        (
+            ("stick:", "--git", "--site", "lab-a", "--study", "study.toml", "--direction", "minimise"),
+            "--git is for a folder that is a git working copy",
+        ),
+        (
+            ("folder:.", "--git", "--site", "lab-a", "--study", "study.toml", "--direction", "minimise"),
+            "is not a git working copy",
+        ),
         (("folder:nowhere", "--site", "lab-a", "--direction", "minimise"), "there is no folder"),
         (("folder:.", "--site", "lab-a", "--direction", "minimise"), "holds no study yet; give the study file"),
     ],
@@ -164,6 +173,27 @@ def test_drift_where_it_has_no_effect_says_so(tmp_path, monkeypatch, terms, sent
     (tmp_path / "study.toml").write_text(STUDY.replace("horizon = 6", f"horizon = 6\n{terms}"))
     given = ("--site", "lab-a", "--study", "study.toml", "--direction", "minimise", "--drift", "--file", "a.db")
     assert sentence in call("join", "folder:.", *given)
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="git is not installed")
+def test_through_a_git_repository(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "study.toml").write_text(STUDY)
+    for words in ("init --bare ours.git", "clone ours.git a", "clone ours.git b"):
+        subprocess.run(["git", *words.split()], check=True, capture_output=True)
+    given = ("--direction", "minimise", "--initial", "0")
+    assert "holds no study yet" in call(
+        "join", "folder:b", "--git", "--site", "lab-b", *given, "--file", "b.db", code=2
+    )
+    call("join", "folder:a", "--git", "--site", "lab-a", "--study", "study.toml", *given, "--file", "a.db")
+    call("ask", "--file", "a.db")
+    call("join", "folder:b", "--git", "--site", "lab-b", *given, "--file", "b.db")
+    call("ask", "--file", "b.db")
+    assert cboc.join(storage="b.db").trials[0].answer.weights[0] > 0.0, "lab-a was heard"
+    assert "lab-b 2 entries" in plain(call("status", "--file", "a.db"))
+    (tmp_path / "ours.git").rename(tmp_path / "away.git")
+    assert "cannot be pulled" in call("status", "--file", "a.db")
 
 
 def plain(table):

@@ -62,6 +62,10 @@ def join(
     sealed: Annotated[
         bool, typer.Option("--sealed", help="In a folder: encrypt what is written for the site's neighbours.")
     ] = False,
+    git: Annotated[
+        bool | None,
+        typer.Option("--git/--no-git", help="The folder is a git working copy: pull and push it.", show_default=False),
+    ] = None,
     drift: Annotated[
         bool | None,
         typer.Option(
@@ -107,11 +111,11 @@ def join(
         data=data,
         outcome=outcome,
         policy=_changed_policy(file, given) if given else None,
-        **({"site": site, "sealed": sealed, "drifts": drift} if is_without_centre else {}),
+        **({"site": site, "sealed": sealed, "drifts": drift, "git": git} if is_without_centre else {}),
         certificate=None if certificate is None else certificate.read_text(encoding="ascii", errors="replace"),
     )
-    if not is_without_centre and (site is not None or sealed):
-        notes.print("--site and --sealed are for folders and sticks; at a coordinator the invitation says who you are.")
+    if not is_without_centre and (site is not None or sealed or git):
+        notes.print("--site, --sealed and --git are for folders; at a coordinator the invitation says who you are.")
     if drift and (not is_without_centre or joined.study.deadline is None):
         notes.print(_without_effect(joined.study, is_without_centre))
     typer.echo(write(_parameters(joined), Format.TABLE))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from cboc.exchange.feeds.network import Feeds
 
 FOLDER, STICK = "folder:", "stick:"
-SETTINGS = ("sealed", "drifts")  # of a site's file, True or False
+SETTINGS = ("sealed", "drifts", "git")  # of a site's file, True or False
 
 
 def is_address(url: object) -> TypeGuard[str]:
@@ -51,7 +51,7 @@ def is_sound(about: Mapping[str, Any]) -> bool:
 
 
 def introduce(
-    file: SiteFile, url: str, site: str | None, direction: str | None, study: Study | None, sealed: bool
+    file: SiteFile, url: str, site: str | None, direction: str | None, study: Study | None, sealed: bool, git: bool
 ) -> None:
     """Find the study where the others are, or bring it, and keep who this site is."""
     check_kind("sealed", sealed, bool, "True or False")
@@ -63,7 +63,9 @@ def introduce(
         raise CbocError("sealing is for a folder; a stick is handed to whoever may read it: leave --sealed out.")
     if study is not None and study.rule.terms is None:
         raise CbocError("a rule of your own cannot be shared with others; use a name, or a fixed matrix.")
-    agreed, address, entries = _found(url, study) if url.startswith(FOLDER) else _brought(url, study)
+    if git and url.startswith(STICK):
+        raise CbocError("--git is for a folder that is a git working copy; leave it out.")
+    agreed, address, entries = _found(url, study, str(site), git) if url.startswith(FOLDER) else _brought(url, study)
     if study is not None and study.digest != agreed.digest:
         raise disagreement(study, agreed.agreement())
     agreed.index(str(site))
@@ -71,7 +73,7 @@ def introduce(
     kept = feeds_of(file, is_made=True)
     kept.remember(site=site)
     _begin_with(kept, agreed, str(site), entries)
-    file.remember(url=address, site=site, direction=direction, sealed=sealed, agreement=agreed.agreement())
+    file.remember(url=address, site=site, direction=direction, sealed=sealed, git=git, agreement=agreed.agreement())
 
 
 def _check_names(agreed: Study) -> None:
@@ -96,16 +98,23 @@ def _begin_with(kept: FeedFile, agreed: Study, site: str, entries: Iterable[Feed
         network.bring(entry)
 
 
-def _found(url: str, study: Study | None) -> tuple[Study, str, Iterable[FeedEntry]]:
+def _found(url: str, study: Study | None, site: str, git: bool) -> tuple[Study, str, Iterable[FeedEntry]]:
     """The study in a folder; it is written there if nobody has done so."""
     from cboc.exchange.feeds.folder import Folder
+    from cboc.exchange.feeds.git import GitFolder
 
     place = Folder(Path(url.removeprefix(FOLDER)).expanduser().resolve())
+    remote = GitFolder(place, site) if git else None
+    if remote is not None:
+        remote.copy.check()
+        remote.pull()
     agreed = place.study() or study
     if agreed is None:
         raise CbocError(f"{place.path} holds no study yet; give the study file (--study), or wait for the sync.")
     if study is None or study.digest == agreed.digest:
         place.found(agreed)
+        if remote is not None:
+            remote.push()
     return agreed, f"{FOLDER}{place.path}", ()
 
 
@@ -132,11 +141,25 @@ def move(file: SiteFile, url: str | None) -> None:
     file.remember(url=f"{FOLDER}{place.path}")
 
 
-def settle(file: SiteFile, drifts: bool | None) -> None:
-    """Keep in the file what was given now."""
-    if drifts is not None:
-        check_kind("drifts", drifts, bool, "True or False")
-        file.remember(drifts=drifts)
+def settle(file: SiteFile, **given: bool | None) -> None:
+    """Keep in the file which of `SETTINGS` were given now."""
+    news = {name: value for name, value in given.items() if value is not None}
+    for name, value in news.items():
+        check_kind(name, value, bool, "True or False")
+    if news.get("git"):
+        _check_git(file)
+    file.remember(**news)
+
+
+def _check_git(file: SiteFile) -> None:
+    """Raise one sentence if the folder of a site's file cannot be pulled and pushed."""
+    from cboc.exchange.feeds.folder import Folder
+    from cboc.exchange.feeds.git import GitFolder
+
+    address = file.about["url"]
+    if address.startswith(STICK):
+        raise CbocError("--git is for a folder that is a git working copy; leave it out.")
+    GitFolder(Folder(address.removeprefix(FOLDER)), file.about["site"]).copy.check()
 
 
 def feeds_of(file: SiteFile, *, is_made: bool = False) -> FeedFile:
@@ -158,18 +181,20 @@ def connect(file: SiteFile, agreed: Study, name: str) -> Feeds:
     def record(number: int, content: bytes) -> None:
         file.record(address, "APPEND", f"/feed/{number}", content)
 
-    carrier = _carrier(address, name, kept.keys, bool(file.about.get("sealed")))
+    carrier = _carrier(file.about, name, kept.keys)
     drifts = bool(file.about.get("drifts"))
     network = Feeds(Replica(agreed, kept.keep), name, kept.keys, carrier, kept, record, drifts=drifts)
     network.hello()
     return network
 
 
-def _carrier(address: str, name: str, keys: Keys, seals: bool) -> Carrier:
+def _carrier(about: Mapping[str, Any], name: str, keys: Keys) -> Carrier:
     from cboc.exchange.feeds.carrier import Nowhere
     from cboc.exchange.feeds.folder import Folder
+    from cboc.exchange.feeds.git import GitFolder
     from cboc.exchange.feeds.sealing import Seal
 
-    if address.startswith(STICK):
+    if about["url"].startswith(STICK):
         return Nowhere()
-    return Folder(address.removeprefix(FOLDER), Seal(name, keys), seals=seals)
+    folder = Folder(about["url"].removeprefix(FOLDER), Seal(name, keys), seals=bool(about.get("sealed")))
+    return GitFolder(folder, name) if about.get("git") else folder

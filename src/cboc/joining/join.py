@@ -45,6 +45,7 @@ def join(
     certificate: str | None = None,
     sealed: bool = False,
     drifts: bool | None = None,
+    git: bool | None = None,
     patience: float = 60.0,
     goes_on_alone: bool | None = None,
     on_retry: Callable[[str], None] | None = None,
@@ -54,13 +55,14 @@ def join(
     Through a coordinator, `code` is that of the invitation. Through a shared folder (folder:PATH) or by files on a
     stick (stick:FILE) `site` is the name that the study has for this site; the first one to join also gives the
     `study`, and with `sealed` only neighbours can read what it writes into a folder. A site that `drifts` goes on by
-    itself if a round is not closed when its deadline has passed twice; it is kept until it is given again. `policy` is
-    how the site behaves; all of it but its strategy is kept in the file. `study` is what the site expects: if the
-    others' differs, this raises the differences and does not join. `data` are results from before the study, a dataset
-    or a CSV file whose column `outcome` holds them. With the direction they are kept in the file, and may be changed
-    until the first trial. `certificate` is the PEM text of the coordinator's self-signed one. While the coordinator is
-    down the site goes on alone, and says so; `goes_on_alone` overrides that for this process. `on_retry` is called with
-    the reason when a message has to be repeated. Tokens and keys are made here, and kept before anything is sent.
+    itself if a round is not closed when its deadline has passed twice; `git` says that the folder is a git working
+    copy, to be pulled and pushed; both are kept until they are given again. `policy` is how the site behaves; all of it
+    but its strategy is kept in the file. `study` is what the site expects: if the others' differs, this raises the
+    differences and does not join. `data` are results from before the study, a dataset or a CSV file whose column
+    `outcome` holds them. With the direction they are kept in the file, and may be changed until the first trial.
+    `certificate` is the PEM text of the coordinator's self-signed one. While the coordinator is down the site goes on
+    alone, and says so; `goes_on_alone` overrides that for this process. `on_retry` is called with the reason when a
+    message has to be repeated. Tokens and keys are made here, and kept before anything is sent.
     """
     is_without_centre = feeds.is_address(url)
     if feeds.is_address(url):
@@ -77,12 +79,12 @@ def join(
             raise CbocError(f"{file.path} has joined at {file.about['url']}; use another file to join elsewhere.")
         if feeds.is_address(file.about["url"]):
             feeds.move(file, url)
-            feeds.settle(file, drifts)
+            feeds.settle(file, drifts=drifts, git=git)
         else:
             coordinator.move(file, url, code, certificate, patience)
     elif is_without_centre:
-        feeds.introduce(file, str(url), site, wanted, study, sealed)
-        feeds.settle(file, drifts)
+        feeds.introduce(file, str(url), site, wanted, study, sealed, bool(git))
+        feeds.settle(file, drifts=drifts, git=git)
         _settle(file, policy)
     else:
         coordinator.introduce(file, url=url, code=code, direction=wanted, certificate=certificate)

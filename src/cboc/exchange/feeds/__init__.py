@@ -8,6 +8,8 @@ feedfile.py  a site's own file of feeds: what left, and what came. It has no pla
 network.py   a network that appends to the own feed, and answers from the replica
 carrier.py   how feeds get from site to site: the seam
 folder.py    a shared folder
+git.py       a shared folder that is a git working copy
+clone.py     such a copy: what is committed, pulled and pushed, and what is done after a kill
 bundle.py    one file, by mail or on a stick
 sealing.py   entries that only neighbours can read
 """
