@@ -42,8 +42,11 @@ def main():
     parser.add_argument("--turns", type=int, default=100)
     parser.add_argument("--kills", type=int, default=40)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", default="", help='such as "rounds, leader": only what begins so is played')
     given, total = parser.parse_args(), Counter()
     for setting in settings(given):
+        if not str(setting).startswith(given.only):
+            continue
         began = time.monotonic()
         with tempfile.TemporaryDirectory() as place:
             transport = TRANSPORTS[given.transport](setting, Path(place))

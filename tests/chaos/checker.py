@@ -11,7 +11,6 @@ import numpy as np
 
 from cboc import Ledger, simulate
 from cboc.consensus.matrix import is_doubly_stochastic
-from cboc.exchange.feeds.entry import Act
 from cboc.exchange.feeds.feedfile import FeedFile
 from cboc.exchange.feeds.record import Record
 from cboc.exchange.feeds.replica import Replica
@@ -115,7 +114,3 @@ class Checker:
         for site in self.study.sites:
             untimed = [replace(trial, began=None, ended=None) for trial in self.trials[site]]
             assert untimed == expected.of(site), f"{site} has run other designs than the simulation"
-
-    @property
-    def acts(self):
-        return Counter(str(entry.act or Act.TURN) for entry in self.replica.entries())

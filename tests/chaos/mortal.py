@@ -1,4 +1,4 @@
-"""A process that can be killed and started again. What it says on standard error is kept."""
+"""A process that can be killed and started again. What it says is kept."""
 
 import os
 import subprocess
@@ -12,7 +12,7 @@ class Mortal:
 
     def start(self):
         with open(self.log, "ab") as log:
-            self._process = subprocess.Popen(self.command, stderr=log, start_new_session=True)
+            self._process = subprocess.Popen(self.command, stdout=log, stderr=log, start_new_session=True)
 
     def kill(self):
         if self._process is not None and self._process.poll() is None:

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import cboc
-from cboc import CbocError, Policy, Study, Unreachable, Waiting
+from cboc import CbocError, Policy, Study, Unreachable
 from cboc.cli.app import app
 from cboc.exchange.feeds.folder import STUDY, Folder, directory
 from cboc.exchange.network import Conflict
@@ -53,16 +53,11 @@ NAMES = ("CON", "aux.", "lab b ", "lab:b", "../x", "a\\b", "Lab", "lab", "ðŸ§ª Î
 
 
 def test_sites_with_odd_names_find_each_other(shared):
-    study = Study(SPACE, NAMES, 1, pace="rounds")
-    sites = [join(shared, name, study) for name in NAMES]
-    while not all(site.is_finished for site in sites):
-        for site in sites:
-            try:
-                trial = site.ask()
-            except (Waiting, cboc.Finished):
-                continue
-            site.tell(trial, 0.5)
-    assert all(min(site.trials[1].answer.weights) > 0.0 for site in sites)
+    study = Study(SPACE, NAMES, 2)
+    for name in NAMES:
+        site = join(shared, name, study)
+        turns(site)
+    assert min(site.trials[1].answer.weights) > 0.0, "the last one hears everybody"
     there = [entry.name for entry in shared.iterdir()]
     assert len(there) == len({name.lower() for name in there}) == len(NAMES) + 1
     for name in there:
@@ -166,6 +161,20 @@ def test_a_folder_that_is_read_only_or_full_gets_everything_later(tmp_path, opti
     assert played.returncode == 0, played.stderr
     trouble, later, count = played.stdout.splitlines()
     assert f"cannot be written: {words}" in trouble and (later, count) == ("''", "13")
+
+
+def test_what_is_no_file_is_left_alone(shared, tmp_path):
+    """A pipe would keep whoever opens it waiting for ever."""
+    study = Study(SPACE, ("a", "b"), 4)
+    a, b = join(shared, "a", study), join(shared, "b")
+    turns(b)
+    there = shared / directory("b")
+    (there / "000003-folder.entry").mkdir()
+    (there / "000004-nowhere.entry").symlink_to(tmp_path / "nowhere")
+    (there / "000005-endless.entry").symlink_to("/dev/zero")
+    os.mkfifo(there / "000006-pipe.entry")
+    turns(a, 2)
+    assert a.trials[-1].answer.weights[1] > 0.0 and not a.network.standing().trouble
 
 
 def test_joining_where_nothing_can_be_written_is_one_sentence(tmp_path):
