@@ -147,7 +147,7 @@ for turn in range(len(x.feed.turns), 4):
 
 def from_file(path, kept):
     """Site x, with its feeds in a file."""
-    file = FeedFile(Path(kept))
+    file = FeedFile(Path(kept), is_made=True)
     x = Feeds(Replica(study(pace="free"), file.keep), "x", file.keys, GitFolder(Folder(path), "x", fresh=0.0), file)
     x.hello()
     return x
