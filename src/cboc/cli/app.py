@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 
 from cboc import __version__, studyfile
 from cboc.advice.advice import advise as advise_site
-from cboc.cli import coordinator, evidence, feed, lab, operations, pictures
+from cboc.cli import coordinator, evidence, feed, lab, operations, peer, pictures
 from cboc.cli.advise import advice_of, advice_row, in_words
 from cboc.cli.audit import audit
 from cboc.cli.biosensor import biosensor
@@ -411,6 +411,7 @@ app.command("site", rich_help_panel="At a site")(lab.page)
 for command in AT_A_COORDINATOR:
     app.command(rich_help_panel="At a coordinator")(command)
 app.add_typer(feed.app, name="feed", rich_help_panel="At a site")
+app.add_typer(peer.app, name="peer", rich_help_panel="At a site")
 app.add_typer(coordinator.people, name="people", rich_help_panel="At a coordinator")
 
 

@@ -13,6 +13,7 @@ from cboc.cli.notes import notes
 from cboc.cli.show import Format, Row, write
 from cboc.cli.site_option import FILE, SiteOption
 from cboc.consensus.matrix import quantise
+from cboc.joining.sent import sent_by
 from cboc.space.space import Space
 from cboc.storage.sitefile import SiteFile
 
@@ -32,7 +33,7 @@ def audit(
     Example: `cboc audit --format csv > sent.csv`
     """
     kept = site_file(file)
-    sent = kept.sent()
+    sent = sent_by(kept)
     rows: list[Row] = [
         {
             "at": datetime.fromtimestamp(message.at, UTC).isoformat(sep=" ", timespec="seconds"),

@@ -12,13 +12,14 @@ from cboc import __version__
 from cboc.cli.lab import QUICK, is_private, site_of
 from cboc.cli.site_option import FILE, SiteOption
 from cboc.errors import CbocError
+from cboc.site.site import Site
 from cboc.storage.sitefile import SiteFile
 
 SKEW = 60.0  # seconds by which two clocks may differ unnoticed
 
 
 def doctor(file: SiteOption = FILE) -> None:
-    """Check what a site needs: its file, the coordinator, its token, the agreement, the clocks.
+    """Check what a site needs: its file, the coordinator, its token, the agreement, the clocks; or the other sites.
 
     Exits with code 1 if something is wrong.
 
@@ -43,8 +44,11 @@ def _examine(file: Path) -> Iterator[tuple[str, str, bool]]:
     yield "site file", f"{file}, '{site.name}' in '{site.study.name}', {len(site.trials)} trials", True
     is_closed = file.stat().st_mode & 0o077 == 0
     yield "privacy", "only you can read the file" if is_closed else f"others can read it: chmod 600 {file}", is_closed
-    from cboc.joining import connect  # here: it needs an extra, which has been checked by now
+    from cboc.joining import connect, feeds  # here: they need an extra, which has been checked by now
 
+    if feeds.is_address(SiteFile(file).about["url"]):
+        yield from _others(site)
+        return
     network = connect(SiteFile(file), QUICK)
     try:
         ahead = network.clock() - time.time()
@@ -74,3 +78,16 @@ def _examine(file: Path) -> Iterator[tuple[str, str, bool]]:
         f"{site.study.digest}, the same at both ends" if is_same else "differs from the coordinator's",
         is_same,
     )
+
+
+def _others(site: Site) -> Iterator[tuple[str, str, bool]]:
+    """Whether the others can be reached where there is no coordinator."""
+    try:
+        standing = site.network.standing()
+    except CbocError as error:
+        yield "the others", str(error), False
+        return
+    yield "the others", standing.trouble or "can be reached", not standing.trouble
+    for peer in standing.peers:
+        wrong = peer.trouble or peer.silence
+        yield peer.site, wrong or f"{peer.entries} entries are known", not wrong

@@ -45,18 +45,21 @@ Cost = Annotated[float | None, typer.Option(min=0.0, help="What the experiment c
 
 
 def join(
-    address: Annotated[str, typer.Argument(help="A coordinator, https://HOST:PORT, or a shared folder, folder:PATH.")],
+    address: Annotated[
+        str, typer.Argument(help="A coordinator, https://HOST:PORT, a shared folder, folder:PATH, or peers:.")
+    ],
     code: Annotated[str | None, typer.Argument(help="The invitation, for a coordinator.", show_default=False)] = None,
     direction: Annotated[
         str | None, typer.Option(metavar="maximise|minimise", help="What to do with the outcome.")
     ] = None,
     file: SiteOption = FILE,
-    site: Annotated[str | None, typer.Option(help="In a folder: the name that the study has for this site.")] = None,
+    site: Annotated[str | None, typer.Option(help="Without a coordinator: the site's name in the study.")] = None,
     study: Annotated[
         Path | None,
         typer.Option(
             metavar="STUDY.toml",
-            help="The study you expect; joins only if it is this one. In a folder, the first to join gives it.",
+            help="The study you expect; joins only if it is this one. In a folder the first to join gives it, between "
+            "peers everybody.",
         ),
     ] = None,
     sealed: Annotated[
@@ -87,16 +90,16 @@ def join(
         Path | None, typer.Option(metavar="PEM", help="The coordinator's certificate, if it made its own.")
     ] = None,
 ) -> None:
-    """Take part in a study, with an invitation to a coordinator or through a shared folder.
+    """Take part in a study, with an invitation to a coordinator, through a shared folder or between peers.
 
     All of this site's data are in its own file: the token, which is made here, the trials with their outcomes, and a
-    copy of every message that leaves. Outcomes do not leave. Keep the file, and let nobody else read it. With a folder,
-    the site's keys and everybody's feeds are in a second file beside it, which ends in .feeds.
+    copy of every message that leaves. Outcomes do not leave. Keep the file, and let nobody else read it. Without a
+    coordinator, the site's keys and everybody's feeds are in a second file beside it, which ends in .feeds.
 
     Examples: `cboc join https://cboc.example.org 8Zk... --direction maximise`, `cboc join folder:~/Nextcloud/ours
-    --site lab-b --direction maximise`
+    --site lab-b --direction maximise`, `cboc join peers: --site lab-b --study study.toml --direction maximise`
     """
-    is_without_centre = address.startswith(("folder:", "stick:"))
+    is_without_centre = address.startswith(("folder:", "stick:", "peers:"))
     if not is_without_centre and not is_private(address):  # before the code and a token are sent
         notes.print(
             f"{address} is not HTTPS: anybody on the way can read designs and speak for this site.", style="red"
@@ -115,13 +118,15 @@ def join(
         certificate=None if certificate is None else certificate.read_text(encoding="ascii", errors="replace"),
     )
     if not is_without_centre and (site is not None or sealed or git):
-        notes.print("--site, --sealed and --git are for folders; at a coordinator the invitation says who you are.")
+        notes.print(
+            "--site, --sealed and --git are for studies without a coordinator; here the invitation says who you are."
+        )
     if drift and (not is_without_centre or joined.study.deadline is None):
         notes.print(_without_effect(joined.study, is_without_centre))
     typer.echo(write(_parameters(joined), Format.TABLE))
     others = ", ".join(name for name in joined.study.sites if name != joined.name)
     start = f"Joined '{joined.study.name}' as '{joined.name}', with {others or 'nobody else'}"
-    notes.print(f"{start}. Next: {hint('ask', file)}.")
+    notes.print(f"{start}. Next: {hint('peer serve' if address.startswith('peers:') else 'ask', file)}.")
 
 
 def _without_effect(study: Study, is_without_centre: bool) -> str:

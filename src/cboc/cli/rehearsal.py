@@ -26,6 +26,7 @@ from cboc.cli.show import Row
 from cboc.errors import CbocError
 from cboc.exchange.network import Waiting
 from cboc.joining import join
+from cboc.joining.sent import sent_by
 from cboc.runs.simulation import run_trial
 from cboc.site.policy import Policy
 from cboc.site.site import Finished
@@ -159,7 +160,7 @@ def results(rehearsal: Rehearsal) -> list[Row]:
     rows: list[Row] = []
     for name in SITES:
         site, file = join(storage=rehearsal.file(name)), SiteFile(rehearsal.file(name))
-        sent = file.sent()
+        sent = sent_by(file)
         outcomes = [repr(trial.y).encode() for trial in file.trials() if trial.y is not None]
         rows.append(
             {

@@ -122,6 +122,6 @@ def _others(standing: Standing) -> Iterator[tuple[str, Any]]:
         when = "" if peer.heard_at is None else f", heard {local_time(peer.heard_at)}"
         many_entries = "1 entry" if peer.entries == 1 else f"{peer.entries} entries"
         known = f"{many_entries}{when}; code {peer.code}" if peer.code else "not heard of yet"
-        yield peer.site, peer.trouble or known
+        yield peer.site, peer.trouble or (f"{known}. {peer.silence}" if peer.silence else known)
     if standing.code:
         yield "your code", f"{standing.code}, for the others to compare"

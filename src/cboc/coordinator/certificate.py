@@ -13,12 +13,9 @@ from ipaddress import ip_address
 from pathlib import Path
 
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from cboc.errors import CbocError
+from cboc.exchange.certificate import self_signed
 
 LIFETIME = timedelta(days=365)
 LONGEST_NAME = 64  # characters of a common name
@@ -37,27 +34,13 @@ def make(hosts: Sequence[str], certificate: Path, key: Path) -> None:
     for path in (certificate, key):
         if path.exists():
             raise CbocError(f"{path} exists already; move it away, or choose another name.")
-    secret = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, hosts[0][:LONGEST_NAME])])
     now = datetime.now(UTC)
-    signed = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(secret.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - timedelta(hours=1))  # for a clock that is a little behind
-        .not_valid_after(now + LIFETIME)
-        .add_extension(x509.SubjectAlternativeName(names), critical=False)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .sign(secret, hashes.SHA256())
-    )
-    private = secret.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    begins = now - timedelta(hours=1)  # for a clock that is a little behind
+    signed, private = self_signed(hosts[0][:LONGEST_NAME], begins, now + LIFETIME, names)
     with os.fdopen(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(private)
     try:
-        certificate.write_bytes(signed.public_bytes(Encoding.PEM))
+        certificate.write_bytes(signed)
     except OSError:
         key.unlink()  # a key alone is useless, and would block the next try
         raise

@@ -120,18 +120,16 @@ class Client:
         """Send one request over a new connection, as days may lie between two; stop reading a long or slow answer."""
         headers = {"Authorization": f"Bearer {self.token}", "Accept-Encoding": "identity"}
         headers |= {"Content-Type": "application/json"} if content else {}
-        until, said = time.monotonic() + self.patience, bytearray()
+        until = time.monotonic() + self.patience
         with (
             httpx2.Client(base_url=self.url, timeout=min(TIMEOUT, self.patience), verify=self._trust) as client,
             client.stream(method, path, content=content, headers=headers) as response,
         ):
-            for part in response.iter_raw():
-                said += part
-                if len(said) > LARGEST:
-                    raise strange(self.url, f"its answer has more than {LARGEST} bytes")
-                if time.monotonic() > until:
-                    raise httpx2.ReadTimeout("its answer does not end")
-            return Answer(self.url, response.status_code, bytes(said), response.headers.get("date"))
+            try:
+                said = read_body(response, until, LARGEST)
+            except Misfit as misfit:
+                raise strange(self.url, str(misfit)) from None
+            return Answer(self.url, response.status_code, said, response.headers.get("date"))
 
     @property
     def _trust(self) -> ssl.SSLContext:
@@ -167,6 +165,18 @@ class Client:
             ) from None
         if isinstance(error, httpx2.ConnectError) and cause is not None and cause.reason in NO_TLS:
             raise strange(self.url, "it does not speak HTTPS") from None
+
+
+def read_body(response: httpx2.Response, until: float, largest: int) -> bytes:
+    """The body of an answer that is still coming in; stops reading a long or slow one."""
+    said = bytearray()
+    for part in response.iter_raw():
+        said += part
+        if len(said) > largest:
+            raise Misfit(f"its answer has more than {largest} bytes")
+        if time.monotonic() > until:
+            raise httpx2.ReadTimeout("its answer does not end")
+    return bytes(said)
 
 
 def check_address(given: object) -> None:

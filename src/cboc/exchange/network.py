@@ -21,6 +21,7 @@ class Peer:
     heard_at: float | None = None  # when the last one came, in seconds since 1970
     code: str = ""  # for two people to compare: whether its keys are its own
     trouble: str = ""  # why nothing more of it is taken
+    silence: str = ""  # why it could not be reached just now
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,9 @@
 
 join.py         a site from its file, the first time and every time after
 coordinator.py  through a coordinator: an address, an invitation, a token
-feeds.py        without a centre: through a shared folder, or by files on a stick
+feeds.py        without a centre: through a shared folder, by files on a stick, or between peers
 agreement.py    the agreement in a site's file
+sent.py         everything that ever left a site
 """
 
 from cboc.joining.join import connect, has_own_strategy, join, kept_policy

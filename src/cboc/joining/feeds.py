@@ -2,6 +2,7 @@
 
 folder:PATH   a folder that all sites share
 stick:FILE    files that people carry or mail; FILE is one that another site has exported
+peers:        the sites reach each other over HTTPS; `cboc peer` says where, and who they are
 """
 
 from __future__ import annotations
@@ -22,22 +23,23 @@ if TYPE_CHECKING:
     from cboc.exchange.feeds.carrier import Carrier
     from cboc.exchange.feeds.entry import FeedEntry
     from cboc.exchange.feeds.feedfile import FeedFile
-    from cboc.exchange.feeds.keys import Keys
     from cboc.exchange.feeds.network import Feeds
 
-FOLDER, STICK = "folder:", "stick:"
+FOLDER, STICK, PEERS = "folder:", "stick:", "peers:"
 SETTINGS = ("sealed", "drifts", "git")  # of a site's file, True or False
 
 
 def is_address(url: object) -> TypeGuard[str]:
     """Whether an address is one without a coordinator."""
-    return isinstance(url, str) and url.startswith((FOLDER, STICK))
+    return isinstance(url, str) and url.startswith((FOLDER, STICK, PEERS))
 
 
 def check_given(url: str, code: object, certificate: object) -> None:
     """Raise one sentence if what a user gave does not go with such an address."""
     if url.strip() == FOLDER:
         raise CbocError("the address of a folder is folder:PATH, such as folder:/home/me/Nextcloud/ours.")
+    if url.startswith(PEERS) and url.strip() != PEERS:
+        raise CbocError("between peers the address is peers: and nothing more; cboc peer add says where each one is.")
     for what, given in (("an invitation", code), ("a certificate", certificate)):
         if given is not None:
             raise CbocError(f"{what} is for a coordinator; without one there is none: leave it out.")
@@ -59,13 +61,16 @@ def introduce(
     values = {"site": site, "direction": direction}
     if missing := [words for name, words in given.items() if values[name] is None]:
         raise CbocError(f"to join without a coordinator, also give {' and '.join(missing)}.")
-    if sealed and url.startswith(STICK):
-        raise CbocError("sealing is for a folder; a stick is handed to whoever may read it: leave --sealed out.")
+    if sealed and not url.startswith(FOLDER):
+        raise CbocError("sealing is for a folder; on a stick and between peers only those who may read it get it.")
     if study is not None and study.rule.terms is None:
         raise CbocError("a rule of your own cannot be shared with others; use a name, or a fixed matrix.")
-    if git and url.startswith(STICK):
+    if git and not url.startswith(FOLDER):
         raise CbocError("--git is for a folder that is a git working copy; leave it out.")
-    agreed, address, entries = _found(url, study, str(site), git) if url.startswith(FOLDER) else _brought(url, study)
+    if url.startswith(FOLDER):
+        agreed, address, entries = _found(url, study, str(site), git)
+    else:
+        agreed, address, entries = (_brought if url.startswith(STICK) else _given)(url, study)
     if study is not None and study.digest != agreed.digest:
         raise disagreement(study, agreed.agreement())
     agreed.index(str(site))
@@ -130,6 +135,13 @@ def _brought(url: str, study: Study | None) -> tuple[Study, str, Iterable[FeedEn
     return agreed, STICK, [entry for entry in entries if entry.study == agreed.digest]
 
 
+def _given(_: str, study: Study | None) -> tuple[Study, str, Iterable[FeedEntry]]:
+    """The study that every peer brings; whether it is the same everywhere shows at the first contact."""
+    if study is None:
+        raise CbocError("between peers every site gives the study file (--study): the same one.")
+    return study, PEERS, ()
+
+
 def move(file: SiteFile, url: str | None) -> None:
     """Keep a new path of the same folder."""
     if url is None or url == file.about["url"] or not url.startswith(FOLDER):
@@ -166,35 +178,45 @@ def feeds_of(file: SiteFile, *, is_made: bool = False) -> FeedFile:
     """The file of feeds beside a site's file; only joining makes it."""
     from cboc.exchange.feeds.feedfile import FeedFile
 
-    return FeedFile(file.path.with_name(f"{file.path.name}.feeds"), is_made=is_made)
+    return FeedFile(feeds_path(file.path), is_made=is_made)
+
+
+def feeds_path(path: Path) -> Path:
+    """Where the file of feeds lies, beside a site's file."""
+    return path.with_name(f"{path.name}.feeds")
+
+
+def has_feeds(file: SiteFile) -> bool:
+    """Whether a site has a file of feeds."""
+    return feeds_path(file.path).exists()
 
 
 def connect(file: SiteFile, agreed: Study, name: str) -> Feeds:
     """The network that a site's file names."""
+    from cboc.exchange.feeds.addresses import Addresses
     from cboc.exchange.feeds.network import Feeds
     from cboc.exchange.feeds.replica import Replica
 
-    kept, address = feeds_of(file), file.about["url"]
+    kept = feeds_of(file)
     if kept.about.get("site") != name:
         raise CbocError(f"{kept.path} is the file of feeds of another site; bring back that of '{name}'.")
-
-    def record(number: int, content: bytes) -> None:
-        file.record(address, "APPEND", f"/feed/{number}", content)
-
-    carrier = _carrier(file.about, name, kept.keys)
-    drifts = bool(file.about.get("drifts"))
-    network = Feeds(Replica(agreed, kept.keep), name, kept.keys, carrier, kept, record, drifts=drifts)
+    replica, carrier = Replica(agreed, kept.keep, Addresses(kept).code), _carrier(file.about, name, kept)
+    network = Feeds(replica, name, kept.keys, carrier, kept, drifts=bool(file.about.get("drifts")))
     network.hello()
     return network
 
 
-def _carrier(about: Mapping[str, Any], name: str, keys: Keys) -> Carrier:
+def _carrier(about: Mapping[str, Any], name: str, kept: FeedFile) -> Carrier:
+    from cboc.exchange.feeds.addresses import Addresses
     from cboc.exchange.feeds.carrier import Nowhere
     from cboc.exchange.feeds.folder import Folder
     from cboc.exchange.feeds.git import GitFolder
+    from cboc.exchange.feeds.peers import Peers
     from cboc.exchange.feeds.sealing import Seal
 
     if about["url"].startswith(STICK):
         return Nowhere()
-    folder = Folder(about["url"].removeprefix(FOLDER), Seal(name, keys), seals=bool(about.get("sealed")))
+    if about["url"].startswith(PEERS):
+        return Peers(name, kept.keys, Addresses(kept))
+    folder = Folder(about["url"].removeprefix(FOLDER), Seal(name, kept.keys), seals=bool(about.get("sealed")))
     return GitFolder(folder, name) if about.get("git") else folder

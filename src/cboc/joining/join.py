@@ -2,6 +2,7 @@
 
 site = cboc.join("https://coordinator:8000", code, storage="lab-b.db", direction="maximise")
 site = cboc.join("folder:/shared/ours", site="lab-b", storage="lab-b.db", direction="maximise")
+site = cboc.join("peers:", site="lab-b", storage="lab-b.db", study=study, direction="maximise")
 site = cboc.join(storage="lab-b.db")            # later, in another process: it goes on where it was
 """
 
@@ -52,17 +53,17 @@ def join(
 ) -> Site:
     """Join a study: the first time with an address and a direction; later the file knows them.
 
-    Through a coordinator, `code` is that of the invitation. Through a shared folder (folder:PATH) or by files on a
-    stick (stick:FILE) `site` is the name that the study has for this site; the first one to join also gives the
-    `study`, and with `sealed` only neighbours can read what it writes into a folder. A site that `drifts` goes on by
-    itself if a round is not closed when its deadline has passed twice; `git` says that the folder is a git working
-    copy, to be pulled and pushed; both are kept until they are given again. `policy` is how the site behaves; all of it
-    but its strategy is kept in the file. `study` is what the site expects: if the others' differs, this raises the
-    differences and does not join. `data` are results from before the study, a dataset or a CSV file whose column
-    `outcome` holds them. With the direction they are kept in the file, and may be changed until the first trial.
-    `certificate` is the PEM text of the coordinator's self-signed one. While the coordinator is down the site goes on
-    alone, and says so; `goes_on_alone` overrides that for this process. `on_retry` is called with the reason when a
-    message has to be repeated. Tokens and keys are made here, and kept before anything is sent.
+    Through a coordinator, `code` is that of the invitation. Through a shared folder (folder:PATH), by files on a
+    stick (stick:FILE) or between peers (peers:) `site` is the name that the study has for this site; the first one to
+    join, and every peer, also gives the `study`. With `sealed` only neighbours can read what it writes into a folder. A
+    site that `drifts` goes on by itself if a round is not closed when its deadline has passed twice; `git` says that
+    the folder is a git working copy, to be pulled and pushed; both are kept until they are given again. `policy` is how
+    the site behaves; all of it but its strategy is kept in the file. `study` is what the site expects: if the others'
+    differs, this raises the differences and does not join. `data` are results from before the study, a dataset or a CSV
+    file whose column `outcome` holds them. With the direction they are kept in the file, and may be changed until the
+    first trial. `certificate` is the PEM text of the coordinator's self-signed one. While the coordinator is down the
+    site goes on alone, and says so; `goes_on_alone` overrides that for this process. `on_retry` is called with the
+    reason when a message has to be repeated. Tokens and keys are made here, and kept before anything is sent.
     """
     is_without_centre = feeds.is_address(url)
     if feeds.is_address(url):
@@ -124,7 +125,7 @@ def connect(file: SiteFile, patience: float = 60.0) -> Rest:
     """The network through the coordinator that a site's file names."""
     _check_sound(file)
     if feeds.is_address(file.about["url"]):
-        raise CbocError(f"{file.path} has joined through a folder, and has no coordinator.")
+        raise CbocError(f"{file.path} has joined without a coordinator, and has none.")
     return coordinator.connect(file, patience)
 
 

@@ -21,6 +21,7 @@ from jinja2 import Environment
 
 from cboc.advice.spending import spending
 from cboc.errors import CbocError
+from cboc.joining.sent import sent_by, sent_count
 from cboc.site import worksheet
 from cboc.site.site import Site
 from cboc.site.trial import Trial
@@ -97,7 +98,7 @@ def _views(session: Session, show: Show) -> APIRouter:
     @router.get("/sent")
     def messages() -> Response:
         site = session.open()
-        return show("sent.html", site=site, lines=outbox.lines(session.file.sent(), site.study.space))
+        return show("sent.html", site=site, lines=outbox.lines(sent_by(session.file), site.study.space))
 
     return router
 
@@ -226,7 +227,7 @@ def _seen(
         "history": history.past(site),
         "version": history.version(site),
         "advice": session.advice(site),
-        "messages": session.file.sent_count(),
+        "messages": sent_count(session.file),
         "now": time.time(),
     }
 

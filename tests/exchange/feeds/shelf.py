@@ -7,6 +7,8 @@ from cboc.exchange.feeds.replica import Replica
 
 
 class Shelf:
+    silent = {}  # noqa: RUF012
+
     def __init__(self):
         self.copies = {}
 

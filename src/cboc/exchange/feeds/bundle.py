@@ -30,12 +30,13 @@ def read_bundle(path: Path) -> Iterator[FeedEntry]:
         with open(path, "rb") as file:
             if file.readline(2 * len(TITLE)).strip() != TITLE:
                 raise CbocError(f"{path} is not a file of feeds; cboc feed export writes one.")
-            yield from _entries(file)
+            yield from read_lines(file)
     except OSError as error:
         raise CbocError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def _entries(file: BinaryIO) -> Iterator[FeedEntry]:
+def read_lines(file: BinaryIO) -> Iterator[FeedEntry]:
+    """The entries in the lines of a file, without those that are damaged."""
     while line := file.readline(LARGEST + 2):
         try:
             yield FeedEntry.from_bytes(line)

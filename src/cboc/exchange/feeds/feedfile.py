@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from cboc.errors import CbocError
+from cboc.exchange.feeds.bundle import study_of
 from cboc.exchange.feeds.entry import FeedEntry
 from cboc.exchange.feeds.keys import Keys
+from cboc.exchange.study import Study
 from cboc.exchange.wire import Misfit
 
 FORMAT = 1
@@ -31,7 +33,14 @@ MISSING = (
     "{} is missing: it has the keys of this site, and the others take nothing from new ones. Bring it back, or restore "
     "an earlier copy of it together with the site's file."
 )
-INSERT = "INSERT OR REPLACE INTO entries VALUES (?, ?, ?, ?, ?)"
+INSERT = """
+INSERT OR REPLACE INTO entries (rowid, site, number, hash, at, entry)
+VALUES ((SELECT coalesce(max(rowid), 0) + 1 FROM entries), ?, ?, ?, ?, ?)
+"""  # what is replaced gets a new place, also if it was the last: other processes read on from theirs
+
+
+class Overtaken(CbocError):
+    """Another process of this site has appended to its feed meanwhile."""
 
 
 class FeedFile:
@@ -46,9 +55,7 @@ class FeedFile:
         with self._open() as connection:
             if _tables(connection) != NAMES:
                 raise CbocError(f"{path} is not a file of feeds; name another.")
-            rows = connection.execute("SELECT key, value FROM about").fetchall()
-        with self._undamaged():
-            self.about: dict[str, Any] = {key: json.loads(value) for key, value in rows}
+        self.about: dict[str, Any] = self.facts()
         if self.about.get("format") != FORMAT:
             raise CbocError(f"{path} was written by another version of cboc; use that one.")
         with self._undamaged():
@@ -87,12 +94,27 @@ class FeedFile:
         self.about[name] = json.loads(kept)
         return self.about[name]
 
+    def facts(self) -> dict[str, Any]:
+        """What is in the file now, also if another process has just saved it."""
+        with self._open() as connection:
+            rows = connection.execute("SELECT key, value FROM about").fetchall()
+        with self._undamaged():
+            return {key: json.loads(value) for key, value in rows}
+
+    def membership(self) -> tuple[str, Study]:
+        """The site whose file this is, and the study that its own hello names."""
+        site = self.about.get("site")
+        study = study_of([entry for _, entry in self.written(str(site))[:1]])
+        if study is None:
+            raise CbocError(f"{self.path} has joined no study yet; use cboc join.")
+        return str(site), study
+
     def append(self, entry: FeedEntry) -> None:
         """Save an entry of the own feed, unless another process of this site was faster."""
         with self._open() as connection:
             place = (entry.site, entry.number)
             if connection.execute("SELECT 1 FROM entries WHERE site = ? AND number = ?", place).fetchone():
-                raise CbocError(f"another process has written entry {entry.number} of '{entry.site}'; try again.")
+                raise Overtaken(f"another process has written entry {entry.number} of '{entry.site}'; try again.")
             connection.execute(INSERT, _row(entry))
 
     def keep(self, entry: FeedEntry) -> None:
@@ -114,6 +136,14 @@ class FeedFile:
         """When the last entry of every site arrived here, in seconds since 1970."""
         with self._open() as connection:
             return dict(connection.execute("SELECT site, max(at) FROM entries GROUP BY site").fetchall())
+
+    def written(self, site: str) -> list[tuple[float, FeedEntry]]:
+        """The entries of one feed in order, and when each was saved here."""
+        with self._open() as connection:
+            query = "SELECT at, entry FROM entries WHERE site = ? ORDER BY number, rowid"
+            rows = connection.execute(query, (site,)).fetchall()
+        with self._undamaged():
+            return [(at, FeedEntry.from_bytes(bytes(content))) for at, content in rows]
 
     @contextmanager
     def _undamaged(self) -> Iterator[None]:

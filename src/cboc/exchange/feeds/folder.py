@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
@@ -35,6 +35,8 @@ NAME = re.compile(r"(\d{6,})-([0-9a-f]{16})")
 
 class Folder:
     """The folder of one study. `seal` opens what others have sealed; with `seals` own entries are sealed as well."""
+
+    silent: Mapping[str, str] = {}  # a folder is there for all sites, or for none
 
     def __init__(self, path: str | Path, seal: Seal | None = None, *, seals: bool = False) -> None:
         self.path, self._seal, self._seals = Path(path), seal, seals

@@ -7,7 +7,7 @@ of what somebody else has pushed meanwhile. Files of the user are neither added 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from random import random
 from time import monotonic, sleep
@@ -24,6 +24,8 @@ FRESH = 5.0  # seconds for which what was fetched is new enough
 
 class GitFolder:
     """The carrier of one site, in a working copy with a remote that all sites reach."""
+
+    silent: Mapping[str, str] = {}  # as with any folder
 
     def __init__(self, folder: Folder, site: str, fresh: float = FRESH) -> None:
         self.folder, self._site, self._fresh = folder, site, fresh

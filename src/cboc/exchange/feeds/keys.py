@@ -1,6 +1,7 @@
 """A site's keys: one signs its feed, one opens what was sealed for it. Both are made at the site and stay there.
 
-A site is known by its two public keys. Their fingerprint is short enough for two people to compare by telephone.
+A site is known by its two public keys. Their fingerprint, its code, is short enough for two people to compare by
+telephone, and long enough that nobody finds other keys with the same one.
 """
 
 from __future__ import annotations
@@ -16,7 +17,12 @@ from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X
 from cboc.errors import CbocError
 
 KEY = 64  # hexadecimal digits of a key
-PURPOSE = b"cboc feed\n"  # what is signed begins with this, so that a signature cannot be used for anything else
+DIGITS, GROUP = 30, 5  # of a code
+FEED, REQUEST, CERTIFICATE = (  # what is signed begins with its purpose: a signature cannot be used for anything else
+    b"cboc feed\n",
+    b"cboc request\n",
+    b"cboc certificate\n",
+)
 
 
 @dataclass(frozen=True)
@@ -33,19 +39,18 @@ class Identity:
 
     @property
     def fingerprint(self) -> str:
-        """Twenty digits in groups of four, for two people to compare: 66 bits of a hash of both keys."""
-        number = int.from_bytes(sha256(f"{self.signing}{self.sealing}".encode()).digest()[:16], "big")
-        digits = f"{number % 10**20:020}"
-        return " ".join(digits[i : i + 4] for i in range(0, len(digits), 4))
+        """The code of these keys: thirty digits in groups of five, 100 bits of a hash of both."""
+        number = int.from_bytes(sha256(f"{self.signing}{self.sealing}".encode()).digest(), "big")
+        return _grouped(f"{number % 10**DIGITS:0{DIGITS}}")
 
     @cached_property
     def _verifying(self) -> Ed25519PublicKey:
         return Ed25519PublicKey.from_public_bytes(bytes.fromhex(self.signing))
 
-    def has_signed(self, message: bytes, signature: str) -> bool:
+    def has_signed(self, message: bytes, signature: str, purpose: bytes = FEED) -> bool:
         """Whether the site has signed this."""
         try:
-            self._verifying.verify(bytes.fromhex(signature), PURPOSE + message)
+            self._verifying.verify(bytes.fromhex(signature), purpose + message)
         except (InvalidSignature, ValueError):
             return False
         return True
@@ -83,10 +88,24 @@ class Keys:
             self._signing.public_key().public_bytes_raw().hex(), self._opening.public_key().public_bytes_raw().hex()
         )
 
-    def sign(self, message: bytes) -> str:
+    def sign(self, message: bytes, purpose: bytes = FEED) -> str:
         """The signature of a message, as a hexadecimal text."""
-        return self._signing.sign(PURPOSE + message).hex()
+        return self._signing.sign(purpose + message).hex()
 
     def shared_with(self, other: str) -> bytes:
         """The secret that these keys and a public sealing key have in common (X25519)."""
         return self._opening.exchange(X25519PublicKey.from_public_bytes(bytes.fromhex(other)))
+
+
+def as_code(given: str) -> str:
+    """A code as it is written here, however people have grouped its digits; raises one sentence if it is none."""
+    digits = "".join(letter for letter in given if letter not in " -")
+    if len(digits) != DIGITS or not (digits.isascii() and digits.isdigit()):
+        raise CbocError(
+            f"a code has {DIGITS} digits, such as 12345-67890-12345-67890-12345-67890; '{given[:60]}' is not one."
+        )
+    return _grouped(digits)
+
+
+def _grouped(digits: str) -> str:
+    return "-".join(digits[i : i + GROUP] for i in range(0, DIGITS, GROUP))

@@ -13,13 +13,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, wraps
+from typing import Any, TypeVar
 
 from cboc.errors import CbocError
 from cboc.exchange.answers import Answers
 from cboc.exchange.feeds.carrier import Carrier
 from cboc.exchange.feeds.entry import DESIGNS, Act, FeedEntry, write
-from cboc.exchange.feeds.feedfile import FeedFile
+from cboc.exchange.feeds.feedfile import FeedFile, Overtaken
 from cboc.exchange.feeds.keys import Keys
 from cboc.exchange.feeds.record import Record, drifts_in, needs_everybody
 from cboc.exchange.feeds.replica import Feed, Replica, Taken
@@ -35,13 +36,30 @@ OLD_COPY = (
     "entry {} of '{}' is known to others and not in this file: it is an older copy, or another one is in use. Use the "
     "newest, and only one."
 )
+TRIES = 5  # to append before another process of this site does
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def _if_overtaken_again(method: Method) -> Method:
+    """Do it again if another process of this site has appended to the feed meanwhile, knowing what that was."""
+
+    @wraps(method)
+    def repeated(self: Feeds, *given: Any) -> Any:
+        for _ in range(TRIES):
+            try:
+                return method(self, *given)
+            except Overtaken:
+                self.reload()
+        return method(self, *given)
+
+    return repeated  # type: ignore[return-value]  # it takes and gives what the method does
 
 
 class Feeds:
     """A `Network` for one site that replicates feeds through a carrier.
 
-    `file` keeps the feeds; `record` is called with the number and the content of every entry that is about to leave.
-    A site that `drifts` goes on by itself when a round's deadline has passed twice and nobody has closed it.
+    `file` keeps the feeds. A site that `drifts` goes on by itself when a round's deadline has passed twice and nobody
+    has closed it.
     """
 
     def __init__(
@@ -51,13 +69,12 @@ class Feeds:
         keys: Keys,
         carrier: Carrier,
         file: FeedFile | None = None,
-        record: Callable[[int, bytes], None] | None = None,
         clock: Callable[[], float] = time.time,
         *,
         drifts: bool = False,
     ) -> None:
         self.replica, self.site, self.carrier, self.clock = replica, site, carrier, clock
-        self.study, self._keys, self._file, self._record_sent = replica.study, keys, file, record
+        self.study, self._keys, self._file = replica.study, keys, file
         replica.designs_of = {site, *self._neighbours}
         self._known = 0  # so far the file has been read
         self._drifts = drifts
@@ -77,6 +94,7 @@ class Feeds:
             entries, self._known = self._file.entries(self._known)
             self.replica.load(entries)
 
+    @_if_overtaken_again
     def hello(self) -> None:
         """Begin the own feed, if that has not been done: the keys, and what was agreed."""
         self.reload()
@@ -93,8 +111,6 @@ class Feeds:
         if self.feed.trouble:
             raise Conflict(f"{self.feed.trouble}.")
         entry = write(self._keys, self.study.digest, self.site, self.feed.last, turn, said, designs)
-        if self._record_sent is not None:
-            self._record_sent(entry.number, entry.in_words())
         if self._file is not None:
             self._file.append(entry)
         self.replica.load([entry])  # it is kept by now
@@ -102,6 +118,7 @@ class Feeds:
             raise CbocError(f"the own entry was refused: {self.replica.refused.get(entry.hash, self.feed.trouble)}.")
         self._give()
 
+    @_if_overtaken_again
     def submit(self, proposal: Proposal) -> None:
         """Append a proposal to the own feed; the same one counts once."""
         self.study.check_proposal(proposal)
@@ -129,6 +146,7 @@ class Feeds:
         feeds = self.replica.feeds.values()
         return {feed.site: len(feed.entries) for feed in feeds if feed.entries and feed.site in self.wanted}
 
+    @_if_overtaken_again
     def leave(self, site: str) -> None:
         """End the own feed."""
         self.study.index(site)
@@ -197,6 +215,7 @@ class Feeds:
     def _record(self) -> Record:
         return Record(self.replica, self.site)
 
+    @_if_overtaken_again
     def mix(self, site: str, turn: int) -> Mix:
         """The answer to a proposal, computed here."""
         self.sync()
@@ -221,6 +240,7 @@ class Feeds:
             return answers.news(site)
         return News(site, record.closed, answers.others(site, record.now(), record.closed))
 
+    @_if_overtaken_again
     def standing(self) -> Standing:
         """Where the study stands, as far as that is known here."""
         self.sync()
@@ -249,6 +269,7 @@ class Feeds:
                 heard.get(feed.site),
                 "" if feed.identity is None else feed.identity.fingerprint,
                 feed.trouble or feed.stranger,
+                self.carrier.silent.get(feed.site, ""),
             )
             for feed in feeds
         )

@@ -60,10 +60,18 @@ class Feed:
 
 
 class Replica:
-    """All feeds of a study. `keep` is called with every entry that is taken, before it counts."""
+    """All feeds of a study. `keep` is called with every entry that is taken, before it counts.
 
-    def __init__(self, study: Study, keep: Callable[[FeedEntry], None] | None = None) -> None:
-        self.study, self._keep, self._digest = study, keep, study.digest
+    `pinned` gives the code of a site whose keys people have compared; None if they have not.
+    """
+
+    def __init__(
+        self,
+        study: Study,
+        keep: Callable[[FeedEntry], None] | None = None,
+        pinned: Callable[[str], str | None] = lambda _: None,
+    ) -> None:
+        self.study, self._keep, self._digest, self._pinned = study, keep, study.digest, pinned
         self.feeds: Mapping[str, Feed] = {site: Feed(site) for site in study.sites}
         self.designs_of: Container[str] = ()  # the sites whose entries count with their designs only
         self.refused: dict[str, str] = {}  # reasons, by the hash of the entry; the latest few
@@ -119,6 +127,11 @@ class Replica:
             if said is None:
                 raise CbocError(f"'{entry.site}' has not said hello yet")
             check_hello(self.study, entry, said)
+            if self._pinned(entry.site) not in (None, said.fingerprint):
+                raise CbocError(
+                    f"somebody else calls itself '{entry.site}': the code of its keys is {said.fingerprint}, not the "
+                    "one that was added"
+                )
             return said
         if said is not None and said != feed.identity:
             check_hello(self.study, entry, said)
@@ -228,8 +241,13 @@ class Replica:
 
     def neighbours(self, site: str) -> list[str]:
         """The sites whose designs a site may see, in the order of the study."""
-        links = self.study.links[self.study.index(site)]
-        return [name for name, is_linked in zip(self.study.sites, links, strict=True) if is_linked and name != site]
+        return neighbours_of(self.study, site)
+
+
+def neighbours_of(study: Study, site: str) -> list[str]:
+    """The neighbours of a site in the study's graph, in the order of the study."""
+    links = study.links[study.index(site)]
+    return [name for name, is_linked in zip(study.sites, links, strict=True) if is_linked and name != site]
 
 
 def check_hello(study: Study, entry: FeedEntry, named: Identity) -> None:
