@@ -10,10 +10,11 @@ from pathlib import Path
 
 from .checker import Checker
 from .folders import Folders
+from .peers import Peers
 from .play import play
 from .setting import Setting
 
-TRANSPORTS = {"folder": Folders}
+TRANSPORTS = {"folder": Folders, "peers": Peers}
 CHOICES = ("rounds", "free"), ("uniform", "leader"), ("complete", "ring")
 COLUMNS = ("turns", "wrong mixes", "matrices", "kills", "link cuts", "files", "half-written", "flipped")
 COLUMNS += ("conflict copies", "duplicates")
@@ -23,7 +24,7 @@ def settings(given):
     """Both paces, two rules, two graphs; every other one is sealed."""
     for choice in product((0, 1), repeat=3):
         pace, rule, graph = (names[k] for names, k in zip(CHOICES, choice, strict=True))
-        sealed = sum(choice) % 2 == given.seed % 2
+        sealed = given.transport == "folder" and sum(choice) % 2 == given.seed % 2
         yield Setting(pace, rule, graph, sealed, given.sites, given.turns, given.kills, 0.05, 3600.0, given.seed)
 
 
@@ -58,7 +59,7 @@ def main():
 
 
 def summary(tally):
-    return ", ".join(f"{tally[name]} {name}" for name in COLUMNS)
+    return ", ".join(f"{tally[name]} {name}" for name in COLUMNS if tally[name] or name == "wrong mixes")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,11 @@ class Folders:
         program = [sys.executable, str(Path(__file__).with_name("copier.py"))]
         self._copier = Mortal([*program, *map(str, given)], place / "copier.log")
 
+    @property
+    def victims(self):
+        """What may be killed beside the sites."""
+        return {}
+
     def start(self):
         self._copier.start()
 

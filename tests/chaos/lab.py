@@ -13,6 +13,7 @@ import time
 from pathlib import Path
 
 import cboc
+from cboc.exchange.feeds import peers
 from cboc.exchange.network import Unreachable
 
 sys.path.insert(0, str(Path(__file__).parents[2]))  # it is started as a file, and the tests are no package
@@ -27,7 +28,7 @@ def joined(setting, name, address, place):
     """The site; it waits for the study, which the first one brings."""
     study = setting.study
     given = {"direction": DIRECTION, "policy": POLICY, "sealed": setting.sealed, "goes_on_alone": False}
-    given |= {"study": study} if name == study.sites[0] else {}
+    given |= {"study": study} if name == study.sites[0] or address == "peers:" else {}
     while True:
         try:
             return cboc.join(address, site=name, storage=place / f"{name}.db", **given)
@@ -72,5 +73,6 @@ def take_part(setting, name, address, place):
 
 
 if __name__ == "__main__":
+    peers.PAUSE = 0.5  # a neighbour that did not answer is asked again soon
     text, name, address, place = sys.argv[1:]
     take_part(Setting.from_text(text), name, address, Path(place))

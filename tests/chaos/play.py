@@ -27,7 +27,7 @@ def play(setting, transport, place, tell=lambda _: None):
             if moments and done > moments[0]:
                 moments.pop(0)
                 tally["kills"] += 1
-                _kill(labs[dice.choice(list(labs))], dice)
+                _kill(dice.choice([*labs.values(), *transport.victims.values()]), dice)
             time.sleep(0.02)
         transport.settle(max(1.0, until - time.monotonic()))
         settled = {site: _syncs(place, site) for site in labs}
