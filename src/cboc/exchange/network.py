@@ -6,7 +6,7 @@ Within one process the network is a `Ledger`; between organisations it is a `Res
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from cboc.errors import CbocError
 from cboc.exchange.messages import Mix, News, Proposal
@@ -65,6 +65,19 @@ class Network(Protocol):
 
     def leave(self, site: str) -> None:
         """Withdraw this site: it makes no more proposals, and the others go on."""
+
+
+@runtime_checkable
+class WithoutCentre(Protocol):
+    """What a network without a coordinator can say besides: it has copies of what the others wrote."""
+
+    trouble: str  # why the others could not be reached the last time
+
+    def sync(self) -> None:
+        """Take what the others wrote, and give what was written here. This may take as long as the carrier takes."""
+
+    def known(self) -> Standing:
+        """Where the study stands as far as it is known here, at once: nobody is asked."""
 
 
 def as_network(given: Any) -> Network:

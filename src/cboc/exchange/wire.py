@@ -177,13 +177,14 @@ STAND = Endpoint("GET", f"/{VERSION}/standing", "asked where the study stands", 
 LEAVE = Endpoint("POST", f"/{VERSION}/leave", "left the study")
 HEALTH = Endpoint("GET", "/healthz", "asked what time it is")
 ENDPOINTS = (JOIN, STUDY, SUBMIT, MIX, HEAR, STAND, LEAVE, HEALTH)
+APPEND = Endpoint("APPEND", "/feed/{number}", "wrote entry {number} of its feed")  # without a coordinator
 DESIGNS = {"X": "proposed design", "bests": "best design so far"}  # the fields that hold designs, in words
 SECRETS = ("code", "token")  # the fields that would let anybody act as the site
 
 
 def explain(method: str, path: str) -> str:
     """The purpose of a message in words, or its address if it is not one of ours."""
-    found = (endpoint.explain(method, path) for endpoint in ENDPOINTS)
+    found = (endpoint.explain(method, path) for endpoint in (*ENDPOINTS, APPEND))
     return next((words for words in found if words is not None), f"{method} {path}")
 
 

@@ -25,7 +25,7 @@ from cboc.joining.sent import sent_by, sent_count
 from cboc.site import worksheet
 from cboc.site.site import Site
 from cboc.site.trial import Trial
-from cboc.sitepage import history, outbox
+from cboc.sitepage import history, neighbours, outbox
 from cboc.sitepage.access import Access
 from cboc.sitepage.form import RAN, SAME, Fields, Mistyped, read_cost, read_entry, read_order
 from cboc.sitepage.session import Session, Stage
@@ -89,6 +89,11 @@ def _views(session: Session, show: Show) -> APIRouter:
     @router.get("/advice")
     def advice() -> Response:
         session.advise()
+        return RedirectResponse("/", 303)
+
+    @router.get("/neighbours")
+    def meet() -> Response:
+        session.meet()
         return RedirectResponse("/", 303)
 
     @router.get("/charts/history")
@@ -228,6 +233,7 @@ def _seen(
         "version": history.version(site),
         "advice": session.advice(site),
         "messages": sent_count(session.file),
+        "others": session.neighbours(site),
         "now": time.time(),
     }
 
@@ -236,5 +242,5 @@ def _environment() -> Environment:
     environment = templates(Path(__file__).parent / "templates")
     environment.globals |= {"RAN": RAN, "SAME": SAME, "LARGEST": LARGEST, "kind": history.kind}
     environment.globals["LAYOUTS"] = tuple(worksheet.LAYOUTS)
-    environment.filters |= {"outcome": history.outcome, "moment": outbox.moment}
+    environment.filters |= {"outcome": history.outcome, "moment": outbox.moment, "ago": neighbours.ago}
     return environment

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
 from threading import Lock
@@ -17,7 +17,7 @@ from typing import Any
 
 from cboc.advice.advice import Advice, advise
 from cboc.errors import CbocError
-from cboc.exchange.network import Unreachable, Waiting
+from cboc.exchange.network import Standing, Unreachable, Waiting, WithoutCentre
 from cboc.joining import join
 from cboc.site import worksheet
 from cboc.site.polling import pause
@@ -29,6 +29,8 @@ from cboc.storage.sitefile import SiteFile
 LOG = logging.getLogger(__name__)
 PATIENCE = 3.0  # seconds after which the coordinator counts as out of reach
 LONGEST_PAUSE = 30.0  # seconds between two messages: somebody may be looking
+FRESH = 10.0  # seconds for which copies of what the others wrote are new enough
+SILENT = "what carries your messages to the others, and theirs to you, has not answered for {:.0f} seconds."
 
 
 class Stage(StrEnum):
@@ -62,6 +64,9 @@ class Session:
         self._news: News | None = None
         self._since = self._due = -float("inf")  # the news; when to ask again
         self._advice: tuple[tuple[Trial, ...], Advice] | None = None
+        self._meeting = Lock()  # held while the others' messages are fetched, where there is no coordinator
+        self._met = -float("inf")  # when that began the last time
+        self._trouble = ""  # why it did not work
 
     def open(self, *, is_alone: bool = False) -> Site:
         """Open the site anew from its file; `is_alone` lets it go on without the coordinator."""
@@ -124,7 +129,10 @@ class Session:
     def _learned(self, site: Site) -> News | None:
         """Return the news after asking; None if there is a design to run."""
         try:
-            site.ask()
+            try:
+                site.ask()
+            finally:
+                self._trouble = site.network.trouble if isinstance(site.network, WithoutCentre) else ""
             return None
         except Waiting as waiting:
             standing, sentence = waiting.standing, "" if waiting.is_usual else str(waiting)
@@ -139,6 +147,29 @@ class Session:
             return News(_upcoming(site), Stage.REFUSED, f"it failed with {type(error).__name__}: {error}")
         missing = tuple(name for name in standing.missing if name != site.name)
         return News(_upcoming(site), Stage.WAITING, sentence, missing, standing.closes_at)
+
+    # ------------------------------------------------------------------------------------------- without a coordinator
+
+    def neighbours(self, site: Site) -> Standing | None:
+        """Return what is known about the others, without asking anybody; None if there is a coordinator."""
+        if not isinstance(site.network, WithoutCentre):
+            return None
+        silence = self._clock() - self._met
+        is_silent = self._meeting.locked() and silence > PATIENCE
+        return replace(site.network.known(), trouble=SILENT.format(silence) if is_silent else self._trouble)
+
+    def meet(self) -> None:
+        """Fetch what the others wrote, unless that was done a moment ago or is being done: it may take long."""
+        if self._clock() < self._met + FRESH or not self._meeting.acquire(blocking=False):
+            return
+        try:
+            network = self.open().network
+            self._met = self._clock()
+            if isinstance(network, WithoutCentre):
+                network.sync()
+                self._trouble = network.trouble
+        finally:
+            self._meeting.release()
 
     def advice(self, site: Site) -> Advice | None:
         """Return the advice on these trials, if it has been computed."""

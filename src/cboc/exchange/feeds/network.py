@@ -247,6 +247,11 @@ class Feeds:
         record = self._record()
         return self._standing(self._record() if self._close(record) else record)
 
+    def known(self) -> Standing:
+        """Where the study stands by the copies that are here; the carrier is left alone."""
+        self.reload()
+        return self._standing(self._record())
+
     def _standing(self, record: Record) -> Standing:
         code = self._keys.identity.fingerprint
         missing, closes_at = tuple(record.missing()), self._closes_at(record)
