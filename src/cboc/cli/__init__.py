@@ -13,6 +13,7 @@ site_option.py  the site's own file, as an option and in hints
 work.py         a site whose experiments run by themselves
 feed.py         feeds in a file, by mail or on a stick
 peer.py         sites that reach each other over HTTPS
+move.py         a study that goes on elsewhere
 audit.py        everything that ever left a site
 doctor.py       check that a site has everything it needs
 local.py        a site's own page, on its own machine

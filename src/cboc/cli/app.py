@@ -21,6 +21,7 @@ from cboc.cli.audit import audit
 from cboc.cli.biosensor import biosensor
 from cboc.cli.doctor import doctor
 from cboc.cli.export import best_rows, trial_rows
+from cboc.cli.move import move
 from cboc.cli.notes import notes
 from cboc.cli.progress_bar import bar
 from cboc.cli.report import report
@@ -393,6 +394,7 @@ AT_A_SITE: tuple[Callable[..., None], ...] = (
     lab.abandon,
     work,
     lab.status,
+    move,
     audit,
     doctor,
 )

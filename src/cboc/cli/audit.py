@@ -12,6 +12,7 @@ from cboc.cli.lab import RowFormat, site_file
 from cboc.cli.notes import notes
 from cboc.cli.show import Format, Row, write
 from cboc.cli.site_option import FILE, SiteOption
+from cboc.cli.standing import local_time
 from cboc.consensus.matrix import quantise
 from cboc.joining.sent import sent_by
 from cboc.space.space import Space
@@ -45,6 +46,8 @@ def audit(
         for message in sent
     ]
     typer.echo(write(rows, format))
+    for moved in kept.about.get("moves", ()):
+        notes.print(f"The site moved from {moved['from']} to {moved['to']} on {local_time(moved['at'])}.")
     addresses = ", ".join(dict.fromkeys(message.address for message in sent))
     notes.print(
         f"{len(sent)} messages, {sum(len(message.body) for message in sent):,} bytes, to {addresses or 'nobody'}. "

@@ -21,6 +21,8 @@ from cboc.studyfile import Terms, read_terms
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
+    from cboc.exchange.feeds.handover import Handover
+
 StudyName = Annotated[
     str | None, typer.Option("--study", metavar="NAME", help="Which study.", show_default="the only one")
 ]
@@ -31,6 +33,10 @@ LONGEST_DAYS = 3650
 def serve(
     studies: Annotated[
         list[Path] | None, typer.Argument(metavar="[STUDY.toml]...", help="Studies to begin or to continue.")
+    ] = None,
+    feeds: Annotated[
+        list[Path] | None,
+        typer.Option(metavar="FILE", help="What a site has exported: the study goes on from there; once for each."),
     ] = None,
     database: Database = DATABASE,
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = LOOPBACK,
@@ -44,9 +50,13 @@ def serve(
     All that it knows is in its database, so you can stop and start it at any time. Outcomes never reach it. On any
     address but this machine's own, use HTTPS, with a certificate or behind a proxy that has one.
 
-    Example: `cboc serve study.toml --host 0.0.0.0 --certificate cboc.pem --key cboc.key`
+    A study that ran without a coordinator goes on here, from what its sites have exported with `cboc feed export`.
+
+    Examples: `cboc serve study.toml --host 0.0.0.0 --certificate cboc.pem --key cboc.key`,
+    `cboc serve study.toml --feeds lab-a.cboc --feeds lab-b.cboc`
     """
     given = [(path, read_terms(path)) for path in studies or ()]
+    past = _past([terms for _, terms in given], feeds or [])
     _check_workers(database, workers)
     _check_socket(host, port)
     _check_certificate(certificate, key)
@@ -54,7 +64,7 @@ def serve(
         for path, terms in given:
             _check_terms(engine, path, terms)
         for _, terms in given:
-            notes.print(_begin(engine, terms))
+            notes.print(_begin(engine, terms, past))
     if host != LOOPBACK and certificate is None:
         notes.print("Without --certificate, designs and tokens travel unencrypted, unless a proxy in front has one.")
     where = f"every address of this machine, port {port}" if host in ("0.0.0.0", "::") else f"{host}:{port}"
@@ -241,14 +251,32 @@ def _check_terms(engine: Engine, path: Path, terms: Terms) -> None:
             )
 
 
-def _begin(engine: Engine, terms: Terms) -> str:
+def _past(given: list[Terms], feeds: list[Path]) -> Handover | None:
+    """What the sites of a study did without a coordinator, from the files that they have exported."""
+    if not feeds:
+        return None
+    if len(given) != 1:
+        raise CbocError("--feeds is for one study: give one study file with it.")
+    needs_service()
+    from cboc.exchange.feeds.handover import read_handover
+
+    return read_handover(given[0].study, feeds)
+
+
+def _begin(engine: Engine, terms: Terms, past: Handover | None = None) -> str:
     """Begin a study, or go on with it, and return what to say about it."""
     from cboc.coordinator.transactions import Transactions
 
     transactions, study = Transactions(engine), terms.study
     own = f" Left out, because every site chooses for itself: {', '.join(terms.left_out)}." * bool(terms.left_out)
-    if study.name not in transactions.names():
+    is_new = study.name not in transactions.names()
+    if is_new:
         transactions.create(study)
+    if past is not None:
+        transactions.go_on_from(study.name, past)
+        taken = ", ".join(f"{site} {past.turns.get(site, 0)}" for site in study.sites)
+        return f"Study '{study.name}' goes on after these turns: {taken}; cboc invite makes invitations to move.{own}"
+    if is_new:
         return f"Study '{study.name}' begins with {', '.join(study.sites)}; cboc invite makes their invitations.{own}"
     return f"Study '{study.name}' goes on in round {transactions.standing(study.name).round}.{own}"
 

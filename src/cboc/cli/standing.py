@@ -14,6 +14,7 @@ from cboc.errors import CbocError
 from cboc.exchange.network import Drift, Standing
 from cboc.site.site import Site
 from cboc.site.trial import TOLD, Status, Trial
+from cboc.storage.sitefile import SiteFile
 
 LONG_ROW = 4  # consecutive numbers that are written as '2 to 5'
 PACES = {False: "free: nobody waits", True: "rounds: everybody waits for the slowest"}  # by whether sites wait
@@ -76,6 +77,8 @@ def standing_of(site: Site, file: Path) -> Iterator[tuple[str, Any]]:
     yield "study", study.name
     yield "site", f"{site.name}, of {', '.join(study.sites)}"
     yield "pace", PACES[study.pace.waits]
+    for moved in SiteFile(file).about.get("moves", ()):
+        yield "moved", f"{local_time(moved['at'])}, from {moved['from']} to {moved['to']}"
     yield "budget used", f"{site.turns} of {study.budget(site.name)} experiments, without the initial ones"
     yield "experiments", sum(trial.status in TOLD for trial in site.trials)
     yield "failed", sum(trial.status is Status.FAILED for trial in site.trials)

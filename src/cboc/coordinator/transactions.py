@@ -10,7 +10,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import Engine, insert, select
 from sqlalchemy.exc import IntegrityError
@@ -24,6 +24,9 @@ from cboc.exchange.ledger import Ledger
 from cboc.exchange.messages import Mix, News, Proposal
 from cboc.exchange.network import Standing
 from cboc.exchange.study import Study
+
+if TYPE_CHECKING:
+    from cboc.exchange.feeds.handover import Handover
 
 Answer = TypeVar("Answer")
 
@@ -82,6 +85,11 @@ class Transactions:
     def progress(self, study: str, site: str) -> tuple[int, int]:
         """Return the first turn that a site has not taken yet, and how many experiments it has proposed."""
         return self._asked(study, lambda ledger: ledger.progress(site))
+
+    def go_on_from(self, study: str, past: Handover) -> None:
+        """Begin a study with what its sites did without a coordinator: all of it, or nothing."""
+        with self._ledger(study) as ledger:
+            ledger.go_on_from(past.closed, past.open, past.left)
 
     def leave(self, study: str, site: str) -> None:
         """Let a site leave: it proposes no more."""

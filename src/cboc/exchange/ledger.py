@@ -9,7 +9,8 @@ frozen; a later proposal belongs to a later state.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 from cboc.errors import CbocError
 from cboc.exchange.answers import Answers, Past
@@ -87,6 +88,23 @@ class Ledger(Answers):
         if present < self.study.quorum:
             raise CbocError(f"round {self.round} needs {self.study.quorum} sites to close; {present} are in.")
         self.store.close()
+
+    def go_on_from(self, closed: Iterable[Iterable[Entry]], present: Iterable[Entry], left: Iterable[str]) -> None:
+        """Take over the past of a study that went another way: closed states, the open round, departures."""
+        if self.round or self.store.entries(0):
+            raise CbocError(f"study '{self.study.name}' has entries here already; use another database.")
+        now = self.clock()
+        for entries in closed:
+            for entry in entries:
+                self.store.add(replace(entry, at=now))
+            self.store.close()
+        for entry in present:
+            is_first = self.study.deadline is not None and self.store.opened_at is None
+            self.store.add(replace(entry, at=now), now if is_first else None)
+        for site in left:
+            self.store.leave(site)
+        if self.study.pace.waits:
+            self._close_if_complete()
 
     # --------------------------------------------------------------------------------------------- what comes out
 

@@ -3,10 +3,12 @@
 join.py         a site from its file, the first time and every time after
 coordinator.py  through a coordinator: an address, an invitation, a token
 feeds.py        without a centre: through a shared folder, by files on a stick, or between peers
+moving.py       from a coordinator to feeds and back
 agreement.py    the agreement in a site's file
 sent.py         everything that ever left a site
 """
 
 from cboc.joining.join import connect, has_own_strategy, join, kept_policy
+from cboc.joining.moving import move
 
-__all__ = ["connect", "has_own_strategy", "join", "kept_policy"]
+__all__ = ["connect", "has_own_strategy", "join", "kept_policy", "move"]

@@ -90,6 +90,17 @@ def move(file: SiteFile, url: str | None, code: str | None, certificate: str | N
     file.remember(**news, has_left=False)  # the new coordinator may not know that the site has left
 
 
+def arrive(file: SiteFile, url: str, code: str, certificate: str | None, patience: float) -> tuple[str, Membership]:
+    """Use an invitation for a site that comes from elsewhere; returns its token, kept before it is sent."""
+    begun = file.about.get("returning", {})
+    token = begun["token"] if begun.get("code") == code else token_urlsafe(32)
+    file.remember(returning={"code": code, "token": token})
+    expected, name = kept_agreement(file)
+    there = Rest(Client(url, token, patience, certificate, file.record)).join(code, expected, name)
+    _start_after(file, there)
+    return token, there
+
+
 def _start_after(file: SiteFile, there: Membership) -> None:
     """Go on after the turns that the coordinator has of this site, also if its file has lost some of them."""
     turns = [trial.turn.number for trial in file.trials() if trial.turn is not None]

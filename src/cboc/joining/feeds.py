@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
+from itertools import takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from cboc.exchange.feeds.network import Feeds
 
 FOLDER, STICK, PEERS = "folder:", "stick:", "peers:"
+MOST_ASIDE = 1000  # earlier files of feeds
 SETTINGS = ("sealed", "drifts", "git")  # of a site's file, True or False
 
 
@@ -61,23 +63,17 @@ def introduce(
     values = {"site": site, "direction": direction}
     if missing := [words for name, words in given.items() if values[name] is None]:
         raise CbocError(f"to join without a coordinator, also give {' and '.join(missing)}.")
-    if sealed and not url.startswith(FOLDER):
-        raise CbocError("sealing is for a folder; on a stick and between peers only those who may read it get it.")
+    _check_settings(url, sealed, git)
     if study is not None and study.rule.terms is None:
         raise CbocError("a rule of your own cannot be shared with others; use a name, or a fixed matrix.")
-    if git and not url.startswith(FOLDER):
-        raise CbocError("--git is for a folder that is a git working copy; leave it out.")
-    if url.startswith(FOLDER):
-        agreed, address, entries = _found(url, study, str(site), git)
-    else:
-        agreed, address, entries = (_brought if url.startswith(STICK) else _given)(url, study)
+    agreed, address, entries = _reached(url, study, str(site), git)
     if study is not None and study.digest != agreed.digest:
         raise disagreement(study, agreed.agreement())
     agreed.index(str(site))
     _check_names(agreed)
     kept = feeds_of(file, is_made=True)
     kept.remember(site=site)
-    _begin_with(kept, agreed, str(site), entries)
+    begin_with(kept, agreed, str(site), entries)
     file.remember(url=address, site=site, direction=direction, sealed=sealed, git=git, agreement=agreed.agreement())
 
 
@@ -91,7 +87,7 @@ def _check_names(agreed: Study) -> None:
             )
 
 
-def _begin_with(kept: FeedFile, agreed: Study, site: str, entries: Iterable[FeedEntry]) -> None:
+def begin_with(kept: FeedFile, agreed: Study, site: str, entries: Iterable[FeedEntry]) -> None:
     """Take in what was brought."""
     from cboc.exchange.feeds.carrier import Nowhere
     from cboc.exchange.feeds.network import Feeds
@@ -101,6 +97,42 @@ def _begin_with(kept: FeedFile, agreed: Study, site: str, entries: Iterable[Feed
     network.reload()
     for entry in sorted(entries, key=lambda entry: entry.number):
         network.bring(entry)
+
+
+def _reached(url: str, study: Study | None, site: str, git: bool) -> tuple[Study, str, Iterable[FeedEntry]]:
+    """The study at an address, the address in full, and the entries that come with it."""
+    if url.startswith(FOLDER):
+        return _found(url, study, site, git)
+    return _brought(url, study) if url.startswith(STICK) else _given(study)
+
+
+def found(url: str, study: Study, site: str, sealed: bool, git: bool) -> tuple[str, list[FeedEntry]]:
+    """The address in full, and the entries that come with it, of a place that has this study or none yet."""
+    _check_settings(url, sealed, git)
+    _check_names(study)
+    agreed, address, entries = _reached(url, study, site, git)
+    if agreed.digest != study.digest:
+        raise CbocError(f"{address} holds study '{agreed.name}', which differs from yours; move to another place.")
+    return address, list(entries)
+
+
+def check_place(about: Mapping[str, Any], study: Study, name: str, kept: FeedFile) -> None:
+    """Raise one sentence if somebody with other keys has been at an address under the name of this site."""
+    from cboc.exchange.feeds.replica import Replica
+
+    for entry in _carrier(about, name, kept).take(Replica(study), [name]):
+        if entry.site == name and entry.study == study.digest and entry.identity not in (None, kept.keys.identity):
+            raise CbocError(
+                f"{about['url']} has entries of '{name}' with other keys: an earlier feed of this site, or somebody "
+                "else's. Move to an empty place."
+            )
+
+
+def _check_settings(url: str, sealed: bool, git: bool) -> None:
+    if sealed and not url.startswith(FOLDER):
+        raise CbocError("sealing is for a folder; on a stick and between peers only those who may read it get it.")
+    if git and not url.startswith(FOLDER):
+        raise CbocError("--git is for a folder that is a git working copy; leave it out.")
 
 
 def _found(url: str, study: Study | None, site: str, git: bool) -> tuple[Study, str, Iterable[FeedEntry]]:
@@ -135,7 +167,7 @@ def _brought(url: str, study: Study | None) -> tuple[Study, str, Iterable[FeedEn
     return agreed, STICK, [entry for entry in entries if entry.study == agreed.digest]
 
 
-def _given(_: str, study: Study | None) -> tuple[Study, str, Iterable[FeedEntry]]:
+def _given(study: Study | None) -> tuple[Study, str, Iterable[FeedEntry]]:
     """The study that every peer brings; whether it is the same everywhere shows at the first contact."""
     if study is None:
         raise CbocError("between peers every site gives the study file (--study): the same one.")
@@ -186,9 +218,10 @@ def feeds_path(path: Path) -> Path:
     return path.with_name(f"{path.name}.feeds")
 
 
-def has_feeds(file: SiteFile) -> bool:
-    """Whether a site has a file of feeds."""
-    return feeds_path(file.path).exists()
+def put_aside(place: Path) -> list[Path]:
+    """The files of feeds that a site had before, from times between which it was with a coordinator."""
+    numbered = (place.with_name(f"{place.name}.{number}") for number in range(1, MOST_ASIDE))
+    return list(takewhile(Path.exists, numbered))
 
 
 def connect(file: SiteFile, agreed: Study, name: str) -> Feeds:

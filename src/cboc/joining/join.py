@@ -9,8 +9,10 @@ site = cboc.join(storage="lab-b.db")            # later, in another process: it 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ from cboc.joining import coordinator, feeds
 from cboc.joining.agreement import damaged, kept_agreement
 from cboc.site.policy import Policy
 from cboc.site.site import Site
+from cboc.site.trial import Trial
 from cboc.storage.sitefile import SiteFile
 from cboc.strategy.collaborative import collaborative
 
@@ -77,7 +80,9 @@ def join(
         _check_sound(file)
         _settle(file, policy, wanted)
         if is_without_centre != feeds.is_address(file.about["url"]) and url is not None:
-            raise CbocError(f"{file.path} has joined at {file.about['url']}; use another file to join elsewhere.")
+            raise CbocError(
+                f"{file.path} has joined at {file.about['url']}; cboc move moves it there, or use another file to join."
+            )
         if feeds.is_address(file.about["url"]):
             feeds.move(file, url)
             feeds.settle(file, drifts=drifts, git=git)
@@ -105,9 +110,18 @@ def join(
         save=file.keep,
         first_turn=file.about.get("first_turn", 0),
         spent=file.about.get("spent", 0),
-        claim=file.claim,
+        claim=partial(_claimed, file, len(file.about.get("moves", ()))),
         clock=time.time,
     )
+
+
+@contextmanager
+def _claimed(file: SiteFile, moves: int) -> Iterator[list[Trial] | None]:
+    """Claim a site, unless it has moved since it was opened: then its network leads to where it was."""
+    with file.claim() as trials:
+        if len(file.about.get("moves", ())) != moves:
+            raise CbocError(f"{file.path} has moved to {file.about['url']}; start this program again.")
+        yield trials
 
 
 def _reached(

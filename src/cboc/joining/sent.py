@@ -17,9 +17,11 @@ def sent_count(file: SiteFile) -> int:
 
 
 def _feed(file: SiteFile) -> list[Sent]:
-    if not feeds.has_feeds(file):
-        return []
-    url = file.about.get("url")
+    """The own feed; a site that has moved between coordinators and feeds may have had several."""
+    from cboc.exchange.feeds.feedfile import FeedFile
+
+    url, place = file.about.get("url"), feeds.feeds_path(file.path)
     address = url if feeds.is_address(url) else "the other sites"
-    written = feeds.feeds_of(file).written(str(file.about.get("site")))
+    kept = [FeedFile(path) for path in (place, *feeds.put_aside(place)) if path.exists()]
+    written = [each for one in kept for each in one.written(str(file.about.get("site")))]
     return [Sent(at, address, "APPEND", f"/feed/{entry.number}", entry.in_words()) for at, entry in written]

@@ -199,9 +199,9 @@ class SiteFile:
         return trial
 
     @contextmanager
-    def claim(self) -> Iterator[list[Trial] | None]:
+    def claim(self, patience: float = LONGEST_THOUGHT, complaint: str = ASKING) -> Iterator[list[Trial] | None]:
         """Let no other process ask for this site inside the block; the trials if the file has others than before."""
-        with only_writer(self.path, LONGEST_THOUGHT, ASKING):
+        with only_writer(self.path, patience, complaint):
             before = self._rows
             with self._open() as connection:
                 self._read(connection)

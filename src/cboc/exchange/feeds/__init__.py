@@ -6,6 +6,8 @@ replica.py       the feeds of a study as far as they are known here, whatever or
 record.py        the facts of a study as a ledger reads them from feeds
 feedfile.py      a site's own file of feeds: what left, and what came. It has no place for an outcome
 network.py       a network that appends to the own feed, and answers from the replica
+moving.py        the feed of a site that comes from a coordinator
+handover.py      the past of a study, for a coordinator to go on from
 carrier.py       how feeds get from site to site: the seam
 folder.py        a shared folder
 git.py           a shared folder that is a git working copy

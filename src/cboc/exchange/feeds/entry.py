@@ -74,7 +74,14 @@ HEAD: Form = {
     "parts": PARTS,
 }
 FORMS: Mapping[Act, Form] = {
-    Act.HELLO: {"act": ACT, "salt": SALT, "signing": HEX, "sealing": HEX, "agreement": wire.AGREEMENT},
+    Act.HELLO: {
+        "act": ACT,
+        "salt": SALT,
+        "signing": HEX,
+        "sealing": HEX,
+        "agreement": wire.AGREEMENT,
+        "moved": wire.TURN.optional,
+    },
     Act.TURN: {
         "act": ACT,
         "salt": SALT,
@@ -226,6 +233,11 @@ class FeedEntry:
         except (ValueError, KeyError, RecursionError, CbocError) as error:
             raise Misfit(f"it is not an entry: {error}") from None
         return entry
+
+
+def greeting(identity: Identity, agreement: Mapping[str, Any]) -> dict[str, Any]:
+    """What the first entry of a feed says: the keys, and what was agreed."""
+    return {"act": Act.HELLO, "signing": identity.signing, "sealing": identity.sealing, "agreement": agreement}
 
 
 def write(

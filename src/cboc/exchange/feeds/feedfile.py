@@ -10,7 +10,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -116,6 +116,11 @@ class FeedFile:
             if connection.execute("SELECT 1 FROM entries WHERE site = ? AND number = ?", place).fetchone():
                 raise Overtaken(f"another process has written entry {entry.number} of '{entry.site}'; try again.")
             connection.execute(INSERT, _row(entry))
+
+    def fill(self, entries: Iterable[FeedEntry]) -> None:
+        """Save many entries, all or none."""
+        with self._open() as connection:
+            connection.executemany(INSERT, map(_row, entries))
 
     def keep(self, entry: FeedEntry) -> None:
         """Save an entry; one that was incomplete is replaced."""

@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 from cboc.errors import CbocError
 from cboc.exchange.answers import Answers
 from cboc.exchange.feeds.carrier import Carrier
-from cboc.exchange.feeds.entry import DESIGNS, Act, FeedEntry, write
+from cboc.exchange.feeds.entry import DESIGNS, Act, FeedEntry, greeting, write
 from cboc.exchange.feeds.feedfile import FeedFile, Overtaken
 from cboc.exchange.feeds.keys import Keys
 from cboc.exchange.feeds.record import Record, drifts_in, needs_everybody
@@ -102,9 +102,7 @@ class Feeds:
             with suppress(Unreachable):
                 for entry in self.carrier.take(self.replica, [self.site]):
                     self.bring(entry)
-            keys = self._keys.identity
-            said = {"act": Act.HELLO, "signing": keys.signing, "sealing": keys.sealing}
-            self._write(said | {"agreement": self.study.agreement()}, 0)
+            self._write(greeting(self._keys.identity, self.study.agreement()), 0)
 
     def _write(self, said: dict[str, object], turn: int, designs: dict[str, object] | None = None) -> None:
         """Append an entry to the own feed: on disk first, then it counts, then it is given to the others."""
@@ -256,7 +254,8 @@ class Feeds:
         code = self._keys.identity.fingerprint
         missing, closes_at = tuple(record.missing()), self._closes_at(record)
         closer, closing = self._closer(record.official) if self._is_due(record) else ("", 0)
-        of = (record.closed, missing, closes_at, self._peers(), code, self.trouble)
+        stands = record.closed if self.study.pace.waits else len(self.feed.turns)
+        of = (stands, missing, closes_at, self._peers(), code, self.trouble)
         return Standing(*of, closer, closing, tuple(drifts_in(self.replica)))
 
     def _closer(self, record: Record) -> tuple[str, int]:
@@ -327,7 +326,7 @@ class Feeds:
     def _closes_at(self, record: Record) -> float | None:
         """When the open round may close without the missing sites, by the clock of this site."""
         state = len(record.closures)
-        if self.study.deadline is None or not record.rounds.get(state):
+        if self.study.deadline is None or record.is_arriving or not record.rounds.get(state):
             return None
         if state not in self._opened:
             now, name = self.clock(), f"round {state} opened"

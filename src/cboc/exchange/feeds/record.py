@@ -11,6 +11,9 @@ and in nobody else's, that closes the round; what the others close counts for it
 At the free pace the state is the site's own turn: its entry says how much of every feed the site had seen, so that its
 answer can be computed again from the feeds by anybody who has them.
 
+Turns that a coordinator has answered, before the study moved to feeds, keep the state that it gave them. Such a round
+is closed with those who say that they were in it; such an arrival had seen all that arrived before it.
+
 A site that has only its neighbours' feeds takes the other sites as present: they have no weight in its row of W.
 """
 
@@ -35,16 +38,18 @@ class Record:
 
     opened_at = None  # deadlines run at whoever closes, by its own clock
 
-    def __init__(self, replica: Replica, site: str, *, is_official: bool = False) -> None:
+    def __init__(self, replica: Replica, site: str, *, is_official: bool = False, is_whole: bool = False) -> None:
+        """With `is_whole` everybody's feeds are here, and all of them count, whoever the site's neighbours are."""
         self.replica, self.study, self.site, self._is_official = replica, replica.study, site, is_official
-        self._needed = set(self.study.sites) if needs_everybody(replica) else {site, *replica.neighbours(site)}
+        everybody, some = set(self.study.sites), {site, *replica.neighbours(site)}
+        self._needed = everybody if is_whole or needs_everybody(replica) else some
 
     # ---------------------------------------------------------------------------------------------------- rounds
 
     @cached_property
     def closures(self) -> dict[int, tuple[str, ...]]:
         """The sites that are in, by round, as signed by the one whose turn it was to close it, or by the own drift."""
-        found: dict[int, tuple[str, ...]] = {}
+        found = dict(enumerate(self._moved_rounds))
         while (said := self._closure(len(found))) is not None:
             found[len(found)] = said
         return found
@@ -67,6 +72,22 @@ class Record:
     def official(self) -> Record:
         """The record without the drifts of this site: what all sites agree on."""
         return Record(self.replica, self.site, is_official=True) if self.drifts else self
+
+    @cached_property
+    def is_arriving(self) -> bool:
+        """Whether the study has come from a coordinator, and not all turns that have moved are here."""
+        feeds = self.replica.feeds.values()
+        is_all = all(feed.trouble or (feed.entries and len(feed.turns) >= feed.moved) for feed in feeds)
+        return not is_all and any(feed.moved for feed in feeds)
+
+    @cached_property
+    def _moved_rounds(self) -> list[tuple[str, ...]]:
+        """The sites that were in the rounds that a coordinator has closed; none until all have moved."""
+        is_said = self.study.deadline is not None and not self.is_arriving  # without a deadline all have to be in
+        feeds = self.replica.feeds.values() if is_said else ()
+        moved = {(feed.site, _state(entry)) for feed in feeds for entry in feed.turns[: feed.moved]}
+        rounds = range(1 + max((state for _, state in moved), default=-1))
+        return [tuple(site for site in self.study.sites if (site, state) in moved) for state in rounds]
 
     @cached_property
     def _closings(self) -> dict[tuple[str, int], tuple[str, ...]]:
@@ -94,7 +115,7 @@ class Record:
                 state = max(free, _state(entry))
                 while state in closures and feed.site not in closures[state]:
                     state += 1
-                found.setdefault(state, {})[feed.site] = self._entry(entry, state)
+                found.setdefault(state, {})[feed.site] = self.entry(entry, state)
                 free = state + 1
         return found | {state: self._named(state) for state in self.drifts}
 
@@ -102,7 +123,7 @@ class Record:
         """The entries with which this site has gone on in a round, as far as they are here."""
         feeds = [(self.replica.feeds[site].entries, number) for site, number in self.drifts[state].items()]
         named = [entries[number] for entries, number in feeds if number < len(entries)]
-        return {entry.site: self._entry(entry, state) for entry in named if entry.act is Act.TURN}
+        return {entry.site: self.entry(entry, state) for entry in named if entry.act is Act.TURN}
 
     @cached_property
     def _closed_rounds(self) -> int:
@@ -142,16 +163,26 @@ class Record:
     @property
     def closed(self) -> int:
         """The number of closed states."""
-        return self._closed_rounds if self.study.pace.waits else len(self._own)
+        return self._closed_rounds if self.study.pace.waits else max(self._own, default=-1) + 1
 
     @cached_property
-    def _own(self) -> list[FeedEntry]:
-        return self.replica.feeds[self.site].turns
+    def _own(self) -> dict[int, FeedEntry]:
+        return self._turns(self.site)
+
+    def _turns(self, site: str) -> dict[int, FeedEntry]:
+        """At the free pace, the turns of a site by their states: those that a coordinator gave, then the next ones."""
+        found: dict[int, FeedEntry] = {}
+        following = 0
+        for entry in self.replica.feeds[site].turns:
+            given = None if entry.said is None else entry.said["state"]
+            found[following if given is None else given] = entry
+            following = 1 + (following if given is None else given)
+        return found
 
     def entries(self, state: int) -> Mapping[str, Entry]:
         """All entries of a state, by site."""
         if not self.study.pace.waits:
-            return {self.site: self._entry(self._own[state], state)} if state < len(self._own) else {}
+            return {self.site: self.entry(self._own[state], state)} if state in self._own else {}
         there = self.rounds.get(state, {})
         if state in self.closures:
             there = {site: entry for site, entry in there.items() if site in self.closures[state]}
@@ -166,9 +197,19 @@ class Record:
     def latest_of_all(self, state: int) -> Mapping[str, Entry]:
         """The last entry of every site that the own entry of this state had seen."""
         own = self._own[state]
-        seen = {} if own.said is None else own.said["seen"] or {}
-        found = {site: self._last(self.replica.feeds[site], count) for site, count in seen.items()}
-        return {site: entry for site, entry in found.items() if entry} | {self.site: self._entry(own, state)}
+        seen = {} if own.said is None else own.said["seen"]
+        until = state if seen is None else None  # the turn has moved: it had seen what arrived before it
+        counts = self._first_seen if seen is None else seen
+        found = {site: self._last(self.replica.feeds[site], count, until) for site, count in counts.items()}
+        return {site: entry for site, entry in found.items() if entry} | {self.site: self.entry(own, state)}
+
+    @cached_property
+    def _first_seen(self) -> Mapping[str, int]:
+        """How much of the other feeds counts for turns that have moved: what the first turn after them had seen."""
+        own = self.replica.feeds[self.site]
+        first = next((entry.said for entry in own.turns[own.moved :] if entry.said is not None), None)
+        others = [feed for feed in self.replica.feeds.values() if feed.entries and feed is not own]
+        return {feed.site: len(feed.entries) for feed in others} if first is None else dict(first["seen"])
 
     def now(self) -> Mapping[str, Entry]:
         """The last entry of every site whose designs are known here."""
@@ -176,12 +217,15 @@ class Record:
         found = {feed.site: self._last(feed, len(feed.entries)) for feed in feeds}
         return {site: entry for site, entry in found.items() if entry}
 
-    def _last(self, feed: Feed, count: int) -> Entry | None:
-        """The last turn among the first entries of a feed."""
+    def _last(self, feed: Feed, count: int, until: int | None = None) -> Entry | None:
+        """The last turn among the first entries of a feed, or of those that have moved, the last before a state."""
         if count > len(feed.entries) and not feed.trouble:  # what is refused by now counts no more
             raise CbocError(f"entries of '{feed.site}' that were seen before are missing; import them again.")
-        last = next((entry for entry in reversed(feed.entries[:count]) if entry.act is Act.TURN), None)
-        return None if last is None else self._entry(last, last.turn)
+        turns = (entry for entry in reversed(feed.entries[:count]) if entry.act is Act.TURN)
+        if until is not None:
+            turns = (entry for entry in turns if entry.number <= feed.moved and _state(entry) < until)
+        last = next(turns, None)
+        return None if last is None else self.entry(last, last.turn)
 
     def experiments(self, state: int) -> Mapping[str, int]:
         """How many experiments every site has proposed, up to and including this round."""
@@ -192,21 +236,21 @@ class Record:
         """The last entry of a site."""
         if self.study.pace.waits:
             return self.rounds[self._last_rounds[site]][site] if site in self._last_rounds else None
-        turns = self.replica.feeds[site].turns
-        return self._entry(turns[-1], len(turns) - 1) if turns else None
+        turns = self._turns(site)
+        return self.entry(turns[max(turns)], max(turns)) if turns else None
 
     def find(self, site: str, turn: int) -> Entry | None:
         """The entry of a site for one of its turns."""
         if self.study.pace.waits:
             of_site = (entries[site] for entries in self.rounds.values() if site in entries)
             return next((entry for entry in of_site if entry.proposal.turn == turn), None)
-        turns = enumerate(self.replica.feeds[site].turns)
-        return next((self._entry(entry, state) for state, entry in turns if entry.turn == turn), None)
+        turns = self._turns(site).items()
+        return next((self.entry(entry, state) for state, entry in turns if entry.turn == turn), None)
 
     def states(self, site: str, last: int) -> Sequence[int]:
         """The states of a site's entries, in order, up to and including `last`."""
         if not self.study.pace.waits:
-            return range(min(last + 1, len(self.replica.feeds[site].turns)))
+            return [state for state in self._turns(site) if state <= last]
         return sorted(state for state, entries in self.rounds.items() if site in entries and state <= last)
 
     @property
@@ -219,7 +263,7 @@ class Record:
         """The number of sites that have left."""
         return len(self.left)
 
-    def _entry(self, entry: FeedEntry, state: int) -> Entry:
+    def entry(self, entry: FeedEntry, state: int) -> Entry:
         """An entry of a feed as one of a ledger; a design that is not known here stands at 0, and has no weight."""
         said = entry.said or {}
         nowhere = ((0.0,) * self.study.space.dimension,) * int(said["wells"])

@@ -54,6 +54,12 @@ class Feed:
         return [entry for entry in self.entries if entry.act is Act.TURN]
 
     @property
+    def moved(self) -> int:
+        """How many turns come first that a coordinator has answered, before the study moved to feeds."""
+        said = self.entries[0].said if self.entries else None
+        return 0 if said is None else int(said["moved"] or 0)
+
+    @property
     def has_left(self) -> bool:
         """Whether nothing more is to come: the site has left, or its feed is refused from here on."""
         return bool(self.trouble) or (self.last is not None and self.last.act is Act.LEAVE)
@@ -265,7 +271,8 @@ def check_next(study: Study, feed: Feed, entry: FeedEntry) -> None:
         raise CbocError("the site has left before")
     if said is None or entry.act is Act.HELLO:
         return
-    before = feed.turns[-1] if feed.turns else None
+    turns = feed.turns
+    before, is_moved = turns[-1] if turns else None, len(turns) < feed.moved
     if entry.turn < (0 if before is None else before.turn + (entry.act is Act.TURN)):
         raise CbocError("its turn was taken before")
     if entry.act is Act.CLOSE:
@@ -273,18 +280,21 @@ def check_next(study: Study, feed: Feed, entry: FeedEntry) -> None:
     if entry.act is Act.DRIFT:
         check_drift(study, feed, entry)
     if entry.act is not Act.TURN:
+        if is_moved:
+            raise CbocError("a turn that has moved is missing before it")
         return
     last = None if before is None else before.said
     spent = said["earlier"] if last is None else last["earlier"] + last["wells"]
     if said["earlier"] != spent or not 1 <= said["wells"] <= study.budget(entry.site) - spent:
         raise CbocError("it counts its experiments wrongly, or has more than its budget")
-    if (said["state"] is None) == study.pace.waits or (said["seen"] is None) != study.pace.waits:
+    has_state = study.pace.waits or is_moved
+    if (said["state"] is None) == has_state or (said["seen"] is None) != has_state:
         raise CbocError("it belongs to another pace")
-    if study.pace.waits and last is not None and said["state"] <= last["state"]:
+    if has_state and last is not None and said["state"] <= last["state"]:
         raise CbocError("its round is not after its last one")
-    if study.pace.waits and said["state"] >= study.all_budgets.sum():
+    if has_state and said["state"] >= study.all_budgets.sum():
         raise CbocError("its round is further on than the study can be")
-    if not study.pace.waits and not set(said["seen"]) <= set(study.sites) - {entry.site}:
+    if not has_state and not set(said["seen"]) <= set(study.sites) - {entry.site}:
         raise CbocError("it has seen sites that the study does not have")
     if study.needs_rewards != (said["reward"] is not None):
         raise CbocError("it has a reward where the rule asks for none, or none where it asks for one")
