@@ -8,7 +8,7 @@ from cboc.data.dataset import Dataset, Direction
 from cboc.data.objective import Measurement
 from cboc.errors import CbocError
 from cboc.exchange.ledger import Ledger
-from cboc.exchange.network import Unreachable, Waiting
+from cboc.exchange.network import Changed, Unreachable, Waiting
 from cboc.exchange.study import Study
 from cboc.experiment.experiment import ExperimentFailed
 from cboc.runs.history import History
@@ -34,6 +34,7 @@ __version__ = "0.2.0"
 __all__ = [
     "Bayesian",
     "CbocError",
+    "Changed",
     "Choice",
     "Counsel",
     "Dataset",

@@ -233,6 +233,18 @@ def test_a_study_page_says_where_it_stands_and_what_was_agreed(engine, ada):
         assert agreed in said
 
 
+def test_the_history_of_an_agreement_and_the_matrix_of_before(engine, ada):
+    study = study_of(pace="rounds", sites=("x", "y"))
+    exchange = played(engine, study, rounds=2)
+    assert "How it has changed" not in ada.get("/study", params={"name": "trial"}).text
+    exchange.amend(study_of(pace="rounds", sites=("x", "y", "<z>"), horizon=6))
+    page = unescape(ada.get("/study", params={"name": "trial"}).text)
+    assert "How it has changed" in page and "'<z>' is admitted; the horizon grows from 4 to 6" in page
+    cells = ada.get("/charts/matrix", params={"name": "trial", "round": 1}).json()
+    assert cells["xAxis"]["data"] == ["x", "y"]
+    assert ada.get("/charts/path", params={"name": "trial", "parameter": 0}).status_code == 200
+
+
 def test_a_page_polls_until_the_study_is_finished(engine, ada):
     exchange = played(engine, study_of(horizon=2), 1)
     assert 'hx-trigger="every 2s"' in ada.get("/study?name=trial").text

@@ -173,6 +173,7 @@ def test_from_0_1_0_the_deadline_is_agreed_on_and_proposals_have_turns(url, empt
                 other["round"] < row["round"] for other in of(before, "proposals") if other["site"] == row["site"]
             ),
             "arrived_at": None,
+            "version": 0,
         }
     for table in ("sites", "invites", "people", "logins"):
         assert after[table] == before[table]

@@ -190,10 +190,13 @@ def test_mistakes_get_one_sentence(engine):
 def test_no_column_is_for_an_outcome(engine):
     columns = {table: {c["name"] for c in inspect(engine).get_columns(table)} for table in metadata.tables}
     assert columns == {
-        "studies": {"study", "agreement", "closed", "departures", "opened_at"},
-        "sites": {"study", "site", "has_left", "token"},
+        "studies": {"study", "agreement", "version", "closed", "departures", "opened_at"},
+        "earlier": {"study", "version", "agreement", "until"},
+        "sites": {"study", "site", "has_left", "token", "accepted"},
         "invites": {"code", "study", "site", "expires_at", "token"},
-        "proposals": {"study", "site", "turn", "state", "designs", "X", "bests", "reward", "earlier", "arrived_at"},
+        "proposals": {
+            *("study", "site", "turn", "state", "designs", "X", "bests", "reward", "earlier", "arrived_at", "version")
+        },
         "people": {"person", "password"},
         "logins": {"cookie", "person", "expires_at"},
     }

@@ -20,6 +20,7 @@ FORMS = {
     "invitation": wire.INVITATION,
     "mix": wire.MIXED,
     "news": wire.NEWS,
+    "acceptance": wire.ACCEPTANCE,
     "standing": wire.STANDING,
     "membership": wire.MEMBERSHIP,
     "refusal": wire.REFUSAL,
@@ -29,6 +30,7 @@ GOOD = {
     "invitation": {"code": "code", "token": "t" * 43, "digest": STUDY.digest, "site": "caffè 🧪"},
     "mix": {"X": [[0.5, 1.0]], "weights": [0.25, 0.75], "snapshot": 3, "leader": "y", "others": [[0.0, 1.0]]},
     "news": {"snapshot": 3, "others": [[0.0, 1.0]]},
+    "acceptance": {"digest": STUDY.digest},
     "standing": {"round": 3, "missing": ["x", "caffè 🧪"], "closes_at": 1.8e9},
     "membership": {
         "agreement": STUDY.agreement(),
@@ -69,6 +71,7 @@ def test_every_message_has_a_form_that_is_known():
         ("PUT", "/v2/turns/{turn}/proposal"),
         ("GET", "/v2/turns/{turn}/mix"),
         ("POST", "/v2/leave"),
+        ("POST", "/v2/accept"),
         ("GET", "/healthz"),
     }
 
@@ -83,6 +86,7 @@ def test_every_message_has_a_form_that_is_known():
         ("GET", "/v2/turns/0/mix", "asked for the mix of turn 0"),
         ("GET", "/v2/news", "asked for the others' best designs"),
         ("POST", "/v2/leave", "left the study"),
+        ("POST", "/v2/accept", "accepted a change of the study"),
         ("GET", "/healthz", "asked what time it is"),
         ("GET", "/v2/join", "GET /v2/join"),
         ("PUT", "/v2/turns/x/proposal", "PUT /v2/turns/x/proposal"),
@@ -203,6 +207,7 @@ WRONG = {
     ("proposal", "reward"): WRONG_NUMBERS,
     ("invitation", "code"): [None, "", 3, True, [], "a b", "é", "\x00", "\ud800", "x" * (wire.LONGEST_SECRET + 1)],
     ("invitation", "token"): [None, "", 3, "a b", "x" * (wire.LONGEST_SECRET + 1)],
+    ("acceptance", "digest"): [None, "", 3, "a b", "x" * (wire.LONGEST_SECRET + 1)],
     ("invitation", "digest"): ["", 3, "a b", "x" * (wire.LONGEST_SECRET + 1)],
     ("invitation", "site"): WRONG_NAMES,
     ("mix", "X"): WRONG_POINTS,

@@ -6,6 +6,7 @@ import sqlite3
 import threading
 import time
 from contextlib import closing
+from dataclasses import replace
 
 import httpx2
 import pytest
@@ -15,6 +16,7 @@ from hypothesis import strategies as st
 import cboc
 import cboc.sitepage.app
 from cboc import CbocError, Float, Measurement, Policy, Space, Study
+from cboc.coordinator.transactions import Transactions
 from cboc.data.numbers import GROUPED
 from cboc.site import worksheet
 from cboc.site.trial import Decision, Status
@@ -745,3 +747,19 @@ def test_wells_of_a_layout_are_on_the_page_and_in_its_sheet(bench):
     header, *lines = page.get("/sheet.csv").text.splitlines()
     assert header.startswith("trial,well,") and [line.split(",")[1] for line in lines][-3:] == ["A1", "A2", "A3"]
     assert "a plate has 6, 12, 24, 48, 96, 384 wells" in page.post("/plate", data={"count": "3", "layout": "7"}).text
+
+
+def test_a_change_of_the_study_is_shown_and_accepted_by_a_button(labs, visit):
+    page = visit("lab-a")
+    Transactions(labs.engine).amend(replace(labs.study, horizon=labs.study.horizon + 3))
+    for trial in labs.site("lab-a").trials or range(2):
+        site = labs.site("lab-a")
+        site.tell(site.ask(), 1.0)
+        assert trial is not None
+    text = page.ask()
+    assert "The study has changed." in text and "the horizon grows from" in text and "Accept</button>" in text
+    page.post("/accept", data={"version": "7"})  # of another window, which has shown something else
+    assert labs.site("lab-a").study.version == 0
+    text = page.post("/accept", data={"version": "1"}).text
+    assert "The study has changed." not in text and labs.site("lab-a").study.version == 1
+    page.post("/accept", data={"version": "nonsense"})

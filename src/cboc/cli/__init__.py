@@ -11,6 +11,7 @@ sheet.py        what `cboc ask` prints
 standing.py     what `cboc status` prints
 site_option.py  the site's own file, as an option and in hints
 work.py         a site whose experiments run by themselves
+amending.py     change a study that runs, and accept the change
 feed.py         feeds in a file, by mail or on a stick
 peer.py         sites that reach each other over HTTPS
 move.py         a study that goes on elsewhere

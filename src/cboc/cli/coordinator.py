@@ -243,11 +243,12 @@ def _check_terms(engine: Engine, path: Path, terms: Terms) -> None:
 
     transactions, study = Transactions(engine), terms.study
     if study.name in transactions.names():
-        lines = differences(study.agreement(), transactions.study(study.name).agreement())
-        if lines:
+        versions = [{**each.agreement(), "version": 0} for each in transactions.versions(study.name)]
+        lines = [differences({**study.agreement(), "version": 0}, each) for each in versions]
+        if all(lines):
             raise CbocError(
-                f"{path}: study '{study.name}' has begun with other terms: {'; '.join(lines)}. "
-                "Terms cannot change; use the old ones, or another name."
+                f"{path}: study '{study.name}' has begun with other terms: {'; '.join(lines[-1])}. "
+                "Use the old ones, or another name; cboc amend changes some of them while the study runs."
             )
 
 

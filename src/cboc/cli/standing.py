@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,9 @@ from cboc.advice.spending import Spending, spending
 from cboc.cli.show import many
 from cboc.cli.site_option import hint
 from cboc.errors import CbocError
+from cboc.exchange.amendment import changes
 from cboc.exchange.network import Drift, Standing
+from cboc.joining.agreement import kept_versions
 from cboc.site.site import Site
 from cboc.site.trial import TOLD, Status, Trial
 from cboc.storage.sitefile import SiteFile
@@ -76,6 +80,7 @@ def standing_of(site: Site, file: Path) -> Iterator[tuple[str, Any]]:
     study, pending = site.study, site.to_run
     yield "study", study.name
     yield "site", f"{site.name}, of {', '.join(study.sites)}"
+    yield from _versions(site, file)
     yield "pace", PACES[study.pace.waits]
     for moved in SiteFile(file).about.get("moves", ()):
         yield "moved", f"{local_time(moved['at'])}, from {moved['from']} to {moved['to']}"
@@ -103,6 +108,18 @@ def standing_of(site: Site, file: Path) -> Iterator[tuple[str, Any]]:
     yield "open round", standing.round
     yield "it waits for", overdue(standing) or ", ".join(standing.missing) or "nobody"
     yield "it closes", "when all are in" if standing.closes_at is None else local_time(standing.closes_at)
+
+
+def _versions(site: Site, file: Path) -> Iterator[tuple[str, Any]]:
+    """How the study has changed so far, and whether a change waits to be accepted."""
+    versions = kept_versions(SiteFile(file))
+    for before, after in pairwise(versions):
+        yield f"version {after.version}", "; ".join(changes(before, after))
+    newest = None
+    with suppress(CbocError):
+        newest = site.offered()
+    if newest is not None:
+        yield "a change waits", f"{'; '.join(changes(site.study, newest))}; {hint('accept', file)}"
 
 
 def overdue(standing: Standing) -> str:

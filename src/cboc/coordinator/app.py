@@ -6,6 +6,7 @@ import os
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
 from typing import Annotated, Any
@@ -120,12 +121,17 @@ def _sites(transactions: Transactions, tokens: Tokens) -> APIRouter:
     def join(body: Body) -> Response:
         said = wire.read(wire.INVITATION, body, is_exact=True)
         study, site = tokens.invited(said["code"])
-        agreed = transactions.study(study)
-        if said["digest"] not in (None, agreed.digest):
+        *earlier, agreed = transactions.versions(study)
+        newest = (None, agreed.digest, replace(agreed, version=0).digest)  # a study file does not say its version
+        known = newest if said["site"] is None else (*newest, *(each.digest for each in earlier))
+        if said["digest"] not in known:
             raise Disagreement(agreed)
         if said["site"] not in (None, site):
             raise CbocError("this invitation is for another site of the study.")
-        return membership(*tokens.join(said["code"], said["token"]))
+        tokens.join(said["code"], said["token"])
+        if said["digest"] in newest:  # else a site comes back with an earlier version in its file
+            transactions.accept(study, site, agreed.digest)
+        return membership(study, site)
 
     @router.get(wire.STUDY.path, **_documented(wire.STUDY))
     def study(who: Who) -> Response:
@@ -152,6 +158,11 @@ def _sites(transactions: Transactions, tokens: Tokens) -> APIRouter:
     @router.get(wire.HEAR.path, **_documented(wire.HEAR))
     def news(who: Who) -> Response:
         return JSONResponse(wire.news_body(transactions.news(*who())))
+
+    @router.post(wire.ACCEPT.path, **_documented(wire.ACCEPT))
+    def accept(body: Body, who: Who) -> Response:
+        transactions.accept(*who(), wire.read(wire.ACCEPTANCE, body, is_exact=True)["digest"])
+        return Response(status_code=204)
 
     @router.post(wire.LEAVE.path, **_documented(wire.LEAVE))
     def leave(who: Who) -> Response:

@@ -48,10 +48,19 @@ studies = Table(
     "studies",
     metadata,
     Column("study", String(LONGEST), primary_key=True),
-    Column("agreement", Text, nullable=False),  # Study.agreement, canonical JSON
+    Column("agreement", Text, nullable=False),  # Study.agreement, canonical JSON: the newest version
+    Column("version", Integer, nullable=False, server_default="0"),  # of the agreement
     Column("closed", Integer, nullable=False),  # states; the one of this number is open
-    Column("departures", Integer, nullable=False, server_default="0"),  # sites that have left
+    Column("departures", Integer, nullable=False, server_default="0"),  # how often a site has left or come back
     Column("opened_at", Float),  # when the first proposal of the open round arrived, if it has a deadline
+)
+earlier = Table(
+    "earlier",
+    metadata,
+    Column("study", ForeignKey("studies.study"), primary_key=True),
+    Column("version", Integer, primary_key=True),
+    Column("agreement", Text, nullable=False),  # as it was before the study was amended
+    Column("until", Float, nullable=False),  # when that happened
 )
 sites = Table(
     "sites",
@@ -60,6 +69,7 @@ sites = Table(
     Column("site", String(LONGEST), primary_key=True),
     Column("has_left", Boolean, nullable=False),
     Column("token", String(DIGEST), unique=True),  # SHA-256 of the secret in every message; None: not joined
+    Column("accepted", Integer, nullable=False, server_default="0"),  # the version of the agreement
 )
 invites = Table(
     "invites",
@@ -84,6 +94,7 @@ proposals = Table(
     Column("reward", Float),
     Column("earlier", Integer, nullable=False, server_default="0"),  # experiments that the site had proposed before
     Column("arrived_at", Float),
+    Column("version", Integer, nullable=False, server_default="0"),  # of the agreement under which it was made
     ForeignKeyConstraint(["study", "site"], ["sites.study", "sites.site"]),
     Index("ix_proposals_state", "study", "state"),
 )

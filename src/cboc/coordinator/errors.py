@@ -21,7 +21,7 @@ from cboc.coordinator.rate_limit import TooMany
 from cboc.coordinator.tokens import NotAllowed
 from cboc.errors import CbocError
 from cboc.exchange import wire
-from cboc.exchange.network import Conflict, NotSubmitted, Waiting
+from cboc.exchange.network import Changed, Conflict, NotSubmitted, Waiting
 from cboc.exchange.study import Study
 
 PATIENCE = 5  # seconds until a site asks again
@@ -67,6 +67,8 @@ def _refuse(_: Request, error: Exception) -> JSONResponse:
         return _answer(401, str(error))
     if isinstance(error, Disagreement):
         return _answer(409, str(error), agreement=error.agreement)
+    if isinstance(error, Changed):  # without a reason: a site of an older cboc shows the sentence
+        return _answer(409, str(error), agreement=error.study.agreement())
     if isinstance(error, wire.Misfit):
         return _misfit(_, error)
     if isinstance(error, Waiting):

@@ -15,21 +15,29 @@ import numpy as np
 from sqlalchemy import Connection, CursorResult, Executable, Row, bindparam, func, insert, select, true, update
 
 from cboc.consensus.matrix import DESIGN_ONE
-from cboc.coordinator.database import proposals, sites, studies
+from cboc.coordinator.database import earlier, proposals, sites, studies
 from cboc.errors import CbocError
 from cboc.exchange.messages import Point, Proposal
 from cboc.exchange.store import Entry
 
 IS_STUDY = studies.c.study == bindparam("of")
-STANDING = select(studies.c.closed, studies.c.opened_at, studies.c.departures).where(IS_STUDY)
+STANDING = select(studies.c.closed, studies.c.opened_at, studies.c.departures, studies.c.version).where(IS_STUDY)
 LOCKED = STANDING.with_for_update()
 AGREEMENT = select(studies.c.agreement).where(IS_STUDY)
+EARLIER = (
+    select(earlier.c.agreement, earlier.c.until).where(earlier.c.study == bindparam("of")).order_by(earlier.c.version)
+)
+REPLACE = insert(earlier)
+AMEND = update(studies).where(IS_STUDY).values(agreement=bindparam("text"), version=bindparam("number"))
+ADMIT = insert(sites)
 OPEN = update(studies).where(IS_STUDY).values(opened_at=bindparam("at"))
 CLOSE = update(studies).where(IS_STUDY).values(closed=bindparam("number"), opened_at=None)
 LEFT = select(sites.c.site).where(sites.c.study == bindparam("of"), sites.c.has_left)
-LEAVE = update(sites).where(sites.c.study == bindparam("of"), sites.c.site == bindparam("who")).values(has_left=True)
-MANY_LEFT = select(func.count()).where(sites.c.study == bindparam("of"), sites.c.has_left).scalar_subquery()
-COUNT_LEFT = update(studies).where(IS_STUDY).values(departures=MANY_LEFT)
+IS_SITE = (sites.c.study == bindparam("of")) & (sites.c.site == bindparam("who"))
+LEAVE = update(sites).where(IS_SITE).values(has_left=True)
+ACCEPTED = select(sites.c.accepted).where(IS_SITE)
+ACCEPT = update(sites).where(IS_SITE).values(accepted=bindparam("number"), has_left=False)
+COUNT_DEPARTURE = update(studies).where(IS_STUDY).values(departures=studies.c.departures + 1)
 IN_STATE = (proposals.c.study == bindparam("of")) & (proposals.c.state == bindparam("at"))
 OF_SITE = (proposals.c.study == bindparam("of")) & (proposals.c.site == bindparam("who"))
 ALL = select(proposals).where(IN_STATE)
@@ -109,6 +117,7 @@ class SqlStore:
         self.closed: int = row.closed
         self.opened_at: float | None = row.opened_at
         self.departures: int = row.departures
+        self.version: int = row.version
         self._read: dict[int, Entries] = {}
 
     def _execute(self, statement: Executable, **values: Any) -> CursorResult[Any]:
@@ -119,6 +128,21 @@ class SqlStore:
         """The agreement as JSON: long, and read once."""
         agreement: str = self._execute(AGREEMENT).scalar_one()
         return agreement
+
+    @property
+    def earlier(self) -> list[tuple[str, float]]:
+        """The agreements before it, in order, each with the time at which the next one replaced it."""
+        return [(row.agreement, row.until) for row in self._execute(EARLIER)]
+
+    def amend(self, agreement: str, version: int, admitted: Sequence[str], at: float) -> None:
+        """Replace the agreement by its next version, and keep the one before; new sites have not joined yet."""
+        row = {"study": self._study, "version": self.version, "agreement": self.agreement, "until": at}
+        self._connection.execute(REPLACE, row)
+        self._execute(AMEND, text=agreement, number=version)
+        rows = [{"study": self._study, "site": site, "has_left": False, "accepted": version} for site in admitted]
+        if rows:
+            self._connection.execute(ADMIT, rows)
+        self.version = version
 
     def add(self, entry: Entry, opened_at: float | None = None) -> None:
         proposal = entry.proposal
@@ -133,6 +157,7 @@ class SqlStore:
             "reward": proposal.reward,
             "earlier": entry.before,
             "arrived_at": entry.at,
+            "version": entry.version,
         }
         self._connection.execute(ADD, row)
         self._entries(entry.state).add()
@@ -173,8 +198,19 @@ class SqlStore:
 
     def leave(self, site: str) -> None:
         self._execute(LEAVE, who=site)
-        self._execute(COUNT_LEFT)
-        self.departures = len(self.left)
+        self._count_departure()
+
+    def accept(self, site: str, version: int) -> None:
+        self._execute(ACCEPT, who=site, number=version)
+        self._count_departure()
+
+    def accepted(self, site: str) -> int:
+        version: int = self._execute(ACCEPTED, who=site).scalar_one()
+        return version
+
+    def _count_departure(self) -> None:
+        self._execute(COUNT_DEPARTURE)
+        self.departures += 1
 
     @property
     def left(self) -> frozenset[str]:
@@ -185,7 +221,8 @@ class SqlStore:
 def _entry(row: Row[Any]) -> Entry:
     dimension = len(row.X) // 8 // row.designs
     X, bests = from_bytes(row.X, dimension), from_bytes(row.bests, dimension)
-    return Entry(row.state, Proposal(row.site, row.turn, X, bests, row.reward), row.earlier, row.arrived_at)
+    proposal = Proposal(row.site, row.turn, X, bests, row.reward)
+    return Entry(row.state, proposal, row.earlier, row.arrived_at, row.version)
 
 
 def to_bytes(designs: tuple[Point, ...]) -> bytes:

@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from sqlalchemy import Engine, insert, select
@@ -19,6 +20,7 @@ from cboc.consensus.rules import RULES
 from cboc.coordinator.database import LONGEST, sites, studies, transaction
 from cboc.coordinator.store import SqlStore
 from cboc.errors import CbocError
+from cboc.exchange.amendment import successor
 from cboc.exchange.answers import Past
 from cboc.exchange.ledger import Ledger
 from cboc.exchange.messages import Mix, News, Proposal
@@ -31,17 +33,31 @@ if TYPE_CHECKING:
 Answer = TypeVar("Answer")
 
 
+@dataclass(frozen=True)
+class Known:
+    """What is known of a study while nobody amends it: its versions, the newest last, and closed rounds."""
+
+    versions: tuple[Study, ...]
+    past: Past | None = None
+
+    @property
+    def study(self) -> Study:
+        """The newest version."""
+        return self.versions[-1]
+
+
 class Transactions:
     """The studies of one database. Several processes may have one each on the same database."""
 
     def __init__(self, engine: Engine, clock: Callable[[], float] = time.time) -> None:
         self._engine, self._clock = engine, clock
-        self._known: dict[str, tuple[Study, Past]] = {}  # never changes: the agreement, closed rounds
+        self._known: dict[str, Known] = {}  # changes only with the version of the study
 
     def create(self, study: Study) -> None:
         """Add a new study under its name."""
         _check(study)
         row = {"study": study.name, "agreement": study.canonical, "closed": 0, "departures": 0}
+        row |= {"version": study.version}
         members = [{"study": study.name, "site": site, "has_left": False} for site in study.sites]
         try:
             with transaction(self._engine) as connection:
@@ -91,6 +107,27 @@ class Transactions:
         with self._ledger(study) as ledger:
             ledger.go_on_from(past.closed, past.open, past.left)
 
+    def amend(self, given: Study) -> Study:
+        """Go on with the next version of a study, as given but for its number; every site has to accept it."""
+        with self._ledger(given.name) as ledger:
+            new = successor(ledger.study, given)
+            _check(new)
+            store: SqlStore = ledger.store  # type: ignore[assignment]  # the ledgers here have no other
+            store.amend(new.canonical, new.version, new.sites[len(ledger.study.sites) :], self._clock())
+        return new
+
+    def accept(self, study: str, site: str, digest: str) -> None:
+        """Note that a site accepts the newest version of a study; one that had finished comes back by that."""
+        with self._ledger(study) as ledger:
+            known = {each.digest: each for each in ledger.versions.values()}
+            if digest not in known:
+                raise CbocError(f"this is not an agreement of study '{study}'.")
+            ledger.accept(site, known[digest])
+
+    def versions(self, study: str) -> list[Study]:
+        """Return all versions of a study, the newest last."""
+        return self._asked(study, lambda ledger: [ledger.versions[number] for number in sorted(ledger.versions)])
+
     def leave(self, study: str, site: str) -> None:
         """Let a site leave: it proposes no more."""
         with self._ledger(study) as ledger:
@@ -113,10 +150,17 @@ class Transactions:
         with transaction(self._engine, is_reading=is_reading) as connection:
             store = SqlStore(connection, study, is_reading=is_reading)
             known = self._known.get(study)
-            agreed, past = known or (_agreed(study, store.agreement), None)
-            ledger = Ledger(agreed, store, lambda: now, past)
+            if known is None or known.study.version != store.version:
+                known = Known(versions_of(study, store))
+            ledger = Ledger(known.study, store, lambda: now, known.past, known.versions[:-1])
             yield ledger
-        self._known[study] = (agreed, ledger.past)  # after the commit: nothing rolled back is remembered
+        self._known[study] = replace(known, past=ledger.past)  # after the commit: nothing rolled back is remembered
+
+
+def versions_of(name: str, store: SqlStore) -> tuple[Study, ...]:
+    """All versions of a study in the database, the newest last."""
+    newest = store.agreement  # first: if the study is amended just now, it is there twice, and is read again
+    return tuple(_agreed(name, text) for text in (*(text for text, _ in store.earlier), newest))
 
 
 def _agreed(name: str, stored: str) -> Study:

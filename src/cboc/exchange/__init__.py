@@ -3,6 +3,7 @@
 study.py        the agreement: space, sites, horizon, rule, graph, pace
 pace.py         rounds, or none: from which proposals a turn is answered, and when
 identity.py     a text that identifies a user's own rule, the same in every process
+amendment.py    which changes a study that runs allows, and what they are in words
 study_diff.py   where two agreements differ, in words
 messages.py     a proposal goes out, a mix comes back
 network.py      how a site reaches the others: the seam

@@ -5,7 +5,7 @@ A ledger adds to the facts as well; a site without a coordinator answers itself 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -50,11 +50,27 @@ class Past:
 
 
 class Answers:
-    """The answers that the facts of one study give; `past` is what another one of the same study knew."""
+    """The answers that the facts of one study give; `past` is what another one of the same study knew.
 
-    def __init__(self, study: Study, facts: Facts, past: Past | None = None) -> None:
+    A study that was amended has `earlier` versions: every turn is answered under the one that it was taken under.
+    """
+
+    def __init__(self, study: Study, facts: Facts, past: Past | None = None, earlier: Iterable[Study] = ()) -> None:
         self.study, self.facts = study, facts
         self.past = Past() if past is None else past
+        self.versions = {each.version: each for each in (*earlier, study)}
+
+    def accepted(self, site: str) -> Study:
+        """The version of the study that a site has accepted; the one that first names it, if it has said nothing."""
+        self.study.index(site)
+        if len(self.versions) == 1:
+            return self.study
+        first = min(version for version, study in self.versions.items() if study.has(site))
+        return self.versions[max(first, self.facts.accepted(site))]
+
+    def _under(self, version: int) -> Answers:
+        """The answers under one version of the study."""
+        return self if version == self.study.version else Answers(self.versions[version], self.facts)
 
     # ------------------------------------------------------------------------------------------- where it stands
 
@@ -128,17 +144,21 @@ class Answers:
 
     def news(self, site: str) -> News:
         """The best designs of a site's neighbours, as of the last closed state."""
-        self.study.index(site)
+        under = self._under(self.accepted(site).version)
         state = self.round - 1
         entries = self.study.pace.entries(self.facts, state) if state >= 0 and self.study.shares_best else {}
-        return News(site, max(state, 0), self.others(site, entries, state))
+        return News(site, max(state, 0), under.others(site, entries, state))
 
     def mix(self, site: str, turn: int) -> Mix:
         """The mix for one turn of a site: where the consensus puts it."""
-        k = self.study.index(site)
+        self.study.index(site)
         entry = self._entry(site, turn)
         if entry.state >= self.round:
             raise Waiting(self.standing())
+        return self._under(entry.version)._mix(site, entry)
+
+    def _mix(self, site: str, entry: Entry) -> Mix:
+        k, turn = self.study.index(site), entry.proposal.turn
         mixture = self._mixture(entry)
         weights = mixture.weights[k]
         mixed = [mix(weights, X) for X in mixture.X[: len(entry.proposal.X)]]
@@ -163,13 +183,41 @@ class Answers:
         return entry
 
     def matrix(self, state: int) -> Array:
-        """W of a closed state, rebalanced for the graph and for absent sites."""
-        return self._matrix(self.snapshot(state))
+        """W of a closed state, rebalanced for the graph and for absent sites; over the sites of its newest version.
+
+        In a round that sites have taken under different versions, each version is a block of its own.
+        """
+        entries = self.facts.entries(state).values()
+        newest = max(entry.version for entry in entries)
+        if len({entry.version for entry in entries}) == 1:
+            return self._under(newest)._matrix(self.snapshot(state))
+        W = np.eye(len(self.versions[newest].sites))
+        for entry in entries:
+            under = self._under(entry.version)
+            k, block = under.study.index(entry.proposal.site), under._matrix(under._snapshot_of(entry))
+            W[k, : len(block)] = block[k]
+        return W
 
     def snapshot(self, state: int) -> Snapshot:
-        """What every site knows about a closed state."""
+        """What every site knows about a closed state; those who took it under the same version as the first."""
         entry = next(iter(self.facts.entries(state).values()))
-        return self._snapshot(entry, self.study.pace.entries(self.facts, state))
+        return self._under(entry.version)._snapshot_of(entry)
+
+    def _snapshot_of(self, entry: Entry) -> Snapshot:
+        return self._snapshot(entry, self._present(entry))
+
+    def _present(self, entry: Entry) -> dict[str, Entry]:
+        """The entries that one is mixed with: of the sites that its version knows, in rounds under the same version.
+
+        In a round, sites under different versions have different W: they are absent for each other.
+        """
+        pace = self.study.pace
+        entries = pace.entries(self.facts, entry.state).items()
+        return {
+            site: other
+            for site, other in entries
+            if other.version == entry.version or (not pace.waits and self.study.has(site))
+        }
 
     def _snapshot(self, entry: Entry, present: Mapping[str, Entry]) -> Snapshot:
         """What a site knows when its proposal is mixed with those present."""
@@ -195,7 +243,7 @@ class Answers:
         """The mixture of a closed state, computed once for all its sites."""
         known = self.past.mixture
         if known is None or known.state != entry.state:
-            present = dict(self.study.pace.entries(self.facts, entry.state))
+            present = self._present(entry)
             snapshot = self._snapshot(entry, present)
             weights, leader = whole_weights(self._matrix(snapshot)), self.study.leader(snapshot)
             most = max(len(other.proposal.X) for other in present.values())

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from cboc.errors import CbocError
+from cboc.exchange.amendment import check_successor
 from cboc.exchange.answers import Answers, Past
 from cboc.exchange.messages import Mix, News, Proposal
-from cboc.exchange.network import Standing, Waiting
+from cboc.exchange.network import Changed, Standing, Waiting
 from cboc.exchange.store import Entry, MemoryStore, Store
 from cboc.exchange.study import Study
 
@@ -23,7 +24,8 @@ from cboc.exchange.study import Study
 class Ledger(Answers):
     """The record of one study, and the `Network` for sites in the same process.
 
-    `clock` returns the time in seconds since 1970; `past` is what another ledger of the same study knew.
+    `clock` returns the time in seconds since 1970; `past` is what another ledger of the same study knew; `earlier` are
+    the versions of the study before it was amended.
     """
 
     def __init__(
@@ -32,9 +34,10 @@ class Ledger(Answers):
         store: Store | None = None,
         clock: Callable[[], float] = time.time,
         past: Past | None = None,
+        earlier: Iterable[Study] = (),
     ) -> None:
         self.store, self.clock = MemoryStore() if store is None else store, clock
-        super().__init__(study, self.store, past)
+        super().__init__(study, self.store, past, earlier)
 
     def standing(self) -> Standing:
         """Close the round if it is due, and return where the study stands."""
@@ -59,10 +62,12 @@ class Ledger(Answers):
             return
         if latest is not None and latest.state == self.round:
             raise Waiting(self.standing(), f"round {self.round} is open, and '{site}' has proposed for it already.")
+        if (accepted := self.accepted(site)).version < self.study.version:
+            raise Changed(accepted, self.study)
         self.check_room(proposal, latest)
         now = self.clock()
         is_first = self.study.deadline is not None and self.store.opened_at is None
-        entry = Entry(self.round, proposal, 0 if latest is None else latest.after, now)
+        entry = Entry(self.round, proposal, 0 if latest is None else latest.after, now, self.study.version)
         self.store.add(entry, now if is_first else None)
         self._close_if_complete()
 
@@ -71,6 +76,23 @@ class Ledger(Answers):
         self.study.index(site)
         self.store.leave(site)
         self._close_if_complete()
+
+    def agreed(self) -> Study:
+        """What is agreed now."""
+        return self.study
+
+    def amend(self, study: Study) -> None:
+        """Go on with the next version of the study; every site has to accept it before its next turn."""
+        check_successor(self.study, study)
+        self.versions[study.version] = study
+        self.study, self.past = study, Past()
+
+    def accept(self, site: str, study: Study) -> None:
+        """Keep that a site accepts the newest version; a site that had left because it was done comes back."""
+        if study.digest != self.study.digest:
+            raise Changed(study, self.study)
+        if self.accepted(site).version < study.version:
+            self.store.accept(site, study.version)
 
     def _close_if_complete(self) -> None:
         pace = self.study.pace

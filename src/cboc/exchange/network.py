@@ -9,7 +9,9 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
 from cboc.errors import CbocError
+from cboc.exchange.amendment import changes
 from cboc.exchange.messages import Mix, News, Proposal
+from cboc.exchange.study import Study
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,17 @@ class WithoutCentre(Protocol):
         """Where the study stands as far as it is known here, at once: nobody is asked."""
 
 
+@runtime_checkable
+class Amendable(Protocol):
+    """A network in which a study that runs can be amended; every one of ours is."""
+
+    def agreed(self) -> Study:
+        """What is agreed now: the newest version of the study."""
+
+    def accept(self, site: str, study: Study) -> None:
+        """Say that a site accepts this version, which is the newest one. Saying it again is fine."""
+
+
 def as_network(given: Any) -> Network:
     """The network given; raises one sentence if a site could not hand in a proposal there and be answered."""
     for part in ("submit", "mix"):
@@ -99,6 +112,17 @@ class Waiting(CbocError):
 
 class Conflict(CbocError):
     """The site has proposed something else for this turn, or has gone on to a later one."""
+
+
+class Changed(CbocError):
+    """The study was amended, and the site has not accepted that yet: it has to before its next turn."""
+
+    def __init__(self, old: Study, new: Study) -> None:
+        self.study = new
+        super().__init__(
+            f"study '{old.name}' has changed: {'; '.join(changes(old, new))}. Before its next turn the site has to "
+            "accept that: cboc accept, or site.accept() in Python."
+        )
 
 
 class NotSubmitted(CbocError):

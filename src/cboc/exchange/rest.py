@@ -10,7 +10,7 @@ from cboc.errors import CbocError
 from cboc.exchange import wire
 from cboc.exchange.http import Answer, Client, shown, strange
 from cboc.exchange.messages import Mix, News, Proposal
-from cboc.exchange.network import Conflict, NotSubmitted, Standing, Waiting
+from cboc.exchange.network import Changed, Conflict, NotSubmitted, Standing, Waiting
 from cboc.exchange.study import Study
 from cboc.exchange.study_diff import differences
 
@@ -43,11 +43,12 @@ class Rest:
     client: Client
     has_left: bool = False  # the coordinator knows that the site has left: it is told once
     on_leaving: Callable[[], None] | None = None  # called when the coordinator knows
+    study: Study | None = None  # the version that the site has accepted
 
     def submit(self, proposal: Proposal) -> None:
         answer = self.client.send(wire.SUBMIT, wire.proposal_body(proposal), turn=proposal.turn)
         if answer.status != DONE:
-            raise self._refusal(answer)
+            raise self._changed(answer) or self._refusal(answer)
 
     def mix(self, site: str, turn: int) -> Mix:
         answer = self.client.send(wire.MIX, turn=turn)
@@ -81,6 +82,32 @@ class Rest:
         self.has_left = True
         if self.on_leaving is not None:
             self.on_leaving()
+
+    def agreed(self) -> Study:
+        """What is agreed now: the newest version of the study."""
+        return self._read(self.membership().agreement)
+
+    def accept(self, site: str, study: Study) -> None:  # noqa: ARG002 - the token identifies the site
+        """Tell the coordinator that the site accepts the newest version; it comes back if it had left."""
+        answer = self.client.send(wire.ACCEPT, {"digest": study.digest})
+        if answer.status != DONE:
+            raise self._changed(answer) or self._refusal(answer)
+        self.study, self.has_left = study, False
+
+    def _changed(self, answer: Answer) -> Changed | None:
+        """The error to raise if a message is refused because the study was amended."""
+        agreement = answer.refusal()["agreement"]
+        return None if agreement is None or self.study is None else Changed(self.study, self._read(agreement))
+
+    def _read(self, agreement: dict[str, Any]) -> Study:
+        """The study of the coordinator's agreement; raises one sentence if no coordinator would send it."""
+        try:
+            study = Study.from_agreement(agreement)
+            if not all(name.isprintable() for name in (study.name, *study.sites)):
+                raise ValueError("a name has a control character")
+            return study
+        except (CbocError, TypeError, KeyError, ValueError, AttributeError):
+            raise strange(self.client.url, "it sends an agreement that cannot be read") from None
 
     def join(self, code: str, expected: Study | None = None, site: str | None = None) -> Membership:
         """Use an invitation: from now on the token speaks for its site. Repeating the call is fine.
@@ -127,5 +154,6 @@ class Rest:
 
 def disagreement(expected: Study, agreement: dict[str, Any]) -> CbocError:
     """The error that lists how the expected study (here) differs from the coordinator's (there)."""
-    lines = differences(expected.agreement(), agreement) or ["it looks the same, but the coordinator refuses it"]
+    here, there = ({**terms, "version": None} for terms in (expected.agreement(), agreement))  # a file has none
+    lines = differences(here, there) or ["it looks the same, but the coordinator refuses it"]
     return Refused(f"the coordinator's study is not yours: {shown('; '.join(lines), LONGEST_DIFFERENCES)}.")

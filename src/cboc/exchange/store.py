@@ -18,6 +18,7 @@ class Entry:
     proposal: Proposal
     before: int = 0  # experiments that the site had proposed earlier, t_k
     at: float | None = None  # when it arrived, in seconds since 1970
+    version: int = 0  # of the agreement under which it was made
 
     @property
     def after(self) -> int:
@@ -54,9 +55,12 @@ class Facts(Protocol):
     def states(self, site: str, last: int) -> Sequence[int]:
         """The states of a site's entries, in order, up to and including `last`."""
 
+    def accepted(self, site: str) -> int:
+        """The version of the agreement that a site has accepted; 0 if it has not said so of any other."""
+
     @property
     def departures(self) -> int:
-        """The number of sites that have left: cheaper to read than who they are."""
+        """How often a site has left, or has come back: cheaper to read than who they are."""
 
     @property
     def left(self) -> frozenset[str]:
@@ -75,6 +79,9 @@ class Store(Facts, Protocol):
     def leave(self, site: str) -> None:
         """Keep that a site has left."""
 
+    def accept(self, site: str, version: int) -> None:
+        """Keep that a site has accepted a version of the agreement; one that had left comes back by that."""
+
 
 class MemoryStore:
     """A store that lasts as long as the process."""
@@ -86,6 +93,8 @@ class MemoryStore:
         self.closed = 0
         self.opened_at: float | None = None
         self.left: frozenset[str] = frozenset()
+        self.departures = 0
+        self._accepted: dict[str, int] = {}
 
     def add(self, entry: Entry, opened_at: float | None = None) -> None:
         site = entry.proposal.site
@@ -119,11 +128,14 @@ class MemoryStore:
         self._states.append({})
 
     def leave(self, site: str) -> None:
-        self.left |= {site}
+        self.left, self.departures = self.left | {site}, self.departures + 1
 
-    @property
-    def departures(self) -> int:
-        return len(self.left)
+    def accept(self, site: str, version: int) -> None:
+        self.left, self.departures = self.left - {site}, self.departures + 1
+        self._accepted[site] = version
+
+    def accepted(self, site: str) -> int:
+        return self._accepted.get(site, 0)
 
 
 def _state(entry: Entry) -> int:

@@ -45,7 +45,8 @@ class Study:
     design so far, never how good it is: the default, unless everybody works alone. In rounds, `deadline` is in
     seconds from the first proposal of a round: when it has passed and `quorum` sites are in, the round closes
     without the rest; without a deadline, a quorum has no effect. `objectives` are the names of what is measured,
-    one for now; which way is better, and every number, stays with the sites.
+    one for now; which way is better, and every number, stays with the sites. A study that runs can be amended:
+    `version` counts how often, and without a coordinator all `stewards` have to sign it, by default all sites.
     """
 
     space: Space
@@ -60,6 +61,8 @@ class Study:
     deadline: float | None = None
     pace: Any = "free"  # a name or a Pace; converted to a Pace
     objectives: tuple[str, ...] = ("y",)
+    version: int = 0
+    stewards: tuple[str, ...] = ()  # none named: every site
 
     def __post_init__(self) -> None:
         if not isinstance(self.space, Space):
@@ -77,6 +80,7 @@ class Study:
         object.__setattr__(self, "rule", as_rule(self._usual_rule if self.rule is None else self.rule))
         self.rule.check(len(self.sites))
         self._check_pace()
+        self._check_version()
         if not isinstance(self.shares_best, bool | np.bool_ | None):
             raise CbocError(f"shares_best is True or False, or None for the default; this is {self.shares_best!r}.")
         shares = len(self.sites) > 1 and self.rule.mixes
@@ -120,6 +124,15 @@ class Study:
         if len(names) != 1 or not isinstance(names[0], str) or not names[0].strip():
             raise CbocError(f"a study has one objective, given by name, such as 'y'; this is {self.objectives!r}.")
         object.__setattr__(self, "objectives", tuple(names))
+
+    def _check_version(self) -> None:
+        if type(self.version) is not int or not 0 <= self.version <= MOST_TURNS:
+            raise CbocError(f"a version of a study is a whole number from 0; this is {self.version!r}.")
+        if not isinstance(self.stewards, list | tuple):
+            raise CbocError(f"the stewards of a study are a list of its sites; this is {self.stewards!r}.")
+        for name in self.stewards:
+            self.index(name)
+        object.__setattr__(self, "stewards", tuple(dict.fromkeys(self.stewards)))
 
     def _check_graph(self) -> None:
         if isinstance(self.graph, str):
@@ -202,7 +215,8 @@ class Study:
         self._check_dimension(f"the network of site '{site}' gave", len(mix.X[0]))
         if len(mix.X) != designs:
             raise CbocError(f"site '{site}' asked about {designs} designs; its network gave {len(mix.X)}.")
-        if len(mix.weights) != len(self.sites):
+        least = len(self.sites) if self.version == 0 else self.index(site) + 1  # fewer before others were admitted
+        if not least <= len(mix.weights) <= len(self.sites):
             raise CbocError(f"a row of W has {len(self.sites)} weights; site '{site}' was given {len(mix.weights)}.")
         if mix.leader not in (None, *self.sites):
             raise CbocError(f"the network of site '{site}' names a leader that is not a site of the study.")
@@ -238,6 +252,10 @@ class Study:
             raise CbocError(f"'{site}' is not a site of study '{self.name}'; {did_you_mean(str(site), self.sites)}")
         return self._numbers[site]
 
+    def has(self, site: str) -> bool:
+        """Whether the study has a site of this name."""
+        return site in self._numbers
+
     def budget(self, site: str) -> int:
         """The number of turns T_k that a site has."""
         return self.budgets.get(site, self.horizon)
@@ -248,7 +266,8 @@ class Study:
         return np.array([self.budget(site) for site in self.sites], dtype=float)
 
     def agreement(self) -> dict[str, Any]:
-        """Everything the parties must agree on, as plain data."""
+        """Everything the parties must agree on, as plain data; a version of 0, and no stewards, are left out."""
+        amended = {"version": self.version, "stewards": list(self.stewards)}
         return {
             "name": self.name,
             "space": self.space.to_dict(),
@@ -262,6 +281,7 @@ class Study:
             "deadline": self.deadline,
             "pace": self.pace.name,
             "objectives": list(self.objectives),
+            **{name: value for name, value in amended.items() if value},
         }
 
     @classmethod

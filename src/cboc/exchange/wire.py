@@ -125,6 +125,7 @@ PROPOSAL: Form = {"X": POINTS, "bests": BESTS.optional, "reward": NUMBER.optiona
 INVITATION: Form = {"code": SECRET, "token": SECRET, "digest": SECRET.optional, "site": CLAIM.optional}
 MIXED: Form = {"X": POINTS, "weights": WEIGHTS, "snapshot": STATE, "leader": NAME.optional, "others": FEW_POINTS}
 NEWS: Form = {"snapshot": STATE, "others": FEW_POINTS}
+ACCEPTANCE: Form = {"digest": SECRET}
 STANDING: Form = {"round": STATE, "missing": NAMES, "closes_at": TIME.optional}
 MEMBERSHIP: Form = {
     "agreement": AGREEMENT,
@@ -175,8 +176,9 @@ MIX = Endpoint("GET", f"/{VERSION}/turns/{{turn}}/mix", "asked for the mix of tu
 HEAR = Endpoint("GET", f"/{VERSION}/news", "asked for the others' best designs", gives=NEWS)
 STAND = Endpoint("GET", f"/{VERSION}/standing", "asked where the study stands", gives=STANDING)
 LEAVE = Endpoint("POST", f"/{VERSION}/leave", "left the study")
+ACCEPT = Endpoint("POST", f"/{VERSION}/accept", "accepted a change of the study", ACCEPTANCE)
 HEALTH = Endpoint("GET", "/healthz", "asked what time it is")
-ENDPOINTS = (JOIN, STUDY, SUBMIT, MIX, HEAR, STAND, LEAVE, HEALTH)
+ENDPOINTS = (JOIN, STUDY, SUBMIT, MIX, HEAR, STAND, LEAVE, ACCEPT, HEALTH)
 APPEND = Endpoint("APPEND", "/feed/{number}", "wrote entry {number} of its feed")  # without a coordinator
 DESIGNS = {"X": "proposed design", "bests": "best design so far"}  # the fields that hold designs, in words
 SECRETS = ("code", "token")  # the fields that would let anybody act as the site

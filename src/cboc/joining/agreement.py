@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from cboc.errors import CbocError
@@ -25,10 +26,31 @@ def read_study(agreement: Any, complaint: str) -> Study:
 
 def kept_agreement(file: SiteFile, expected: Study | None = None) -> tuple[Study, str]:
     """The study in a site's file, and the site's name in it; raises the differences if another one is expected."""
-    agreed = read_study(file.about["agreement"], damaged(file))
-    if expected is not None and expected.digest != agreed.digest:
+    *earlier, agreed = kept_versions(file)
+    if expected is not None and not any(_is_same(expected, each) for each in (*earlier, agreed)):
         raise disagreement(expected, file.about["agreement"])
     name = file.about.get("site")
     if name not in agreed.sites:
         raise CbocError(damaged(file))
     return agreed, name
+
+
+def _is_same(expected: Study, agreed: Study) -> bool:
+    """Whether somebody expects what is agreed; a study file does not say how often the study was amended."""
+    return replace(expected, version=agreed.version).digest == agreed.digest
+
+
+def kept_versions(file: SiteFile) -> list[Study]:
+    """All versions of the study that the site has accepted, the newest last."""
+    before = file.about.get("agreements", [])
+    if not isinstance(before, list):
+        raise CbocError(damaged(file))
+    return [read_study(each, damaged(file)) for each in (*before, file.about["agreement"])]
+
+
+def keep_agreement(file: SiteFile, newest: Study) -> None:
+    """Keep the next version of the study, and those before it: all at once, so that a kill leaves one or the other."""
+    if file.about["agreement"].get("version", 0) >= newest.version:  # another process of this site was faster
+        return
+    before = [*file.about.get("agreements", []), file.about["agreement"]]
+    file.remember(agreement=newest.agreement(), agreements=before, has_left=False)

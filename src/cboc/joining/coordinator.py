@@ -8,6 +8,7 @@ from secrets import token_urlsafe
 from typing import Any
 
 from cboc.errors import CbocError, check_kind
+from cboc.exchange.amendment import check_successor
 from cboc.exchange.http import Client, check_address, check_patience
 from cboc.exchange.network import Unreachable
 from cboc.exchange.rest import Membership, Refused, Rest
@@ -116,10 +117,21 @@ def _is_whole(agreement: dict[str, Any]) -> bool:
 def _check_same(expected: Study, agreement: dict[str, Any], network: Rest) -> dict[str, Any]:
     """The coordinator's agreement; raises if it contradicts the site's. It may have more terms."""
     there = network.membership()
+    if _is_later(expected, there.agreement):  # it was amended since, and the site will be asked to accept that
+        return agreement
     has_changed = any(there.agreement.get(name) != value for name, value in agreement.items())
     if there.digest != expected.digest and (has_changed or _is_whole(agreement)):
         raise Refused("the coordinator runs another study.")
     return there.agreement
+
+
+def _is_later(known: Study, agreement: dict[str, Any]) -> bool:
+    """Whether an agreement is a later version of a study, as far as anybody can tell from it."""
+    try:
+        check_successor(known, Study.from_agreement(agreement))
+    except (CbocError, TypeError, KeyError, ValueError, AttributeError):
+        return False
+    return True
 
 
 def connect(file: SiteFile, patience: float = 60.0, on_retry: Callable[[str], None] | None = None) -> Rest:
@@ -143,4 +155,6 @@ def agreed_with(file: SiteFile, network: Rest, expected: Study | None) -> tuple[
         known = read_study(file.about["agreement"], damaged(file))
         with suppress(Unreachable):
             file.remember(agreement=_check_same(known, file.about["agreement"], network))
-    return kept_agreement(file, expected)
+    agreed, name = kept_agreement(file, expected)
+    network.study = agreed
+    return agreed, name

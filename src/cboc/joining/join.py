@@ -24,7 +24,7 @@ from cboc.exchange.network import Network
 from cboc.exchange.rest import Rest
 from cboc.exchange.study import Study
 from cboc.joining import coordinator, feeds
-from cboc.joining.agreement import damaged, kept_agreement
+from cboc.joining.agreement import damaged, keep_agreement, kept_agreement
 from cboc.site.policy import Policy
 from cboc.site.site import Site
 from cboc.site.trial import Trial
@@ -53,6 +53,7 @@ def join(
     patience: float = 60.0,
     goes_on_alone: bool | None = None,
     on_retry: Callable[[str], None] | None = None,
+    accept: bool = False,
 ) -> Site:
     """Join a study: the first time with an address and a direction; later the file knows them.
 
@@ -66,7 +67,8 @@ def join(
     file whose column `outcome` holds them. With the direction they are kept in the file, and may be changed until the
     first trial. `certificate` is the PEM text of the coordinator's self-signed one. While the coordinator is down the
     site goes on alone, and says so; `goes_on_alone` overrides that for this process. `on_retry` is called with the
-    reason when a message has to be repeated. Tokens and keys are made here, and kept before anything is sent.
+    reason when a message has to be repeated. With `accept`, a change of the study that waits is accepted. Tokens and
+    keys are made here, and kept before anything is sent.
     """
     is_without_centre = feeds.is_address(url)
     if feeds.is_address(url):
@@ -99,7 +101,7 @@ def join(
     if data is not None:
         _begin_with(file, data, agreed, outcome)
     kept = _begun(file, agreed, kept_policy(file) if policy is None else policy)
-    return Site(
+    joined = Site(
         agreed,
         name,
         network,
@@ -112,7 +114,11 @@ def join(
         spent=file.about.get("spent", 0),
         claim=partial(_claimed, file, len(file.about.get("moves", ()))),
         clock=time.time,
+        settle=lambda newest: keep_agreement(file, newest),
     )
+    if accept and joined.offered() is not None:
+        joined.accept()
+    return joined
 
 
 @contextmanager

@@ -33,7 +33,8 @@ def matrices(history: History) -> Array:
     rows = [(answer.snapshot if study.pace.waits else turn, site, answer) for site, turn, answer in answers]
     W = np.full((1 + max(t for t, *_ in rows), len(study.sites), len(study.sites)), np.nan)
     for t, site, answer in rows:
-        W[t, study.index(site)] = answer.weights
+        W[t, study.index(site)] = 0.0
+        W[t, study.index(site), : len(answer.weights)] = answer.weights  # fewer before other sites were admitted
     return W
 
 

@@ -20,8 +20,9 @@ from typing import Any, cast, overload
 from cboc.data.dataset import Best, Dataset, Direction
 from cboc.data.objective import Outcome
 from cboc.errors import CbocError, at, check_kind, whole
+from cboc.exchange.amendment import check_successor
 from cboc.exchange.messages import Proposal
-from cboc.exchange.network import Network, NotSubmitted, Unreachable, as_network
+from cboc.exchange.network import Amendable, Changed, Network, NotSubmitted, Unreachable, as_network
 from cboc.exchange.study import Study, check_names
 from cboc.site.logbook import Logbook
 from cboc.site.mind import LARGEST, Mind
@@ -44,7 +45,7 @@ class Site:
     counts. `claim` keeps other processes of this site from asking at the same time, and gives the trials if others
     have changed them. `first_turn` is its first turn: above 0 if the site has lost trials that the others know, and
     `spent` says how many experiments of its budget these were. With a `clock`, every trial keeps when it began and when
-    it ended.
+    it ended. `settle` is called with the next version of the study that the site accepts, before it counts.
     """
 
     def __init__(
@@ -63,11 +64,12 @@ class Site:
         spent: int = 0,
         claim: Callable[[], AbstractContextManager[Iterable[Trial] | None]] | None = None,
         clock: Callable[[], float] | None = None,
+        settle: Callable[[Study], None] | None = None,
     ) -> None:
         study.index(name)
         with at(f"site '{name}'"):
             self.direction = Direction.of(direction)
-        self.study, self.name, self.network = study, name, as_network(network)
+        self.study, self.name, self.network, self._settle = study, name, as_network(network), settle
         self.policy = Policy() if policy is None else policy
         check_kind("a site's policy", self.policy, Policy, "a Policy(...)")
         self.space = study.space if own is None else study.space + (own if isinstance(own, Space) else Space(own))
@@ -150,6 +152,31 @@ class Site:
         is_idle = len(self.trials) >= self.initial and not self.open_trials and not self._is_over
         return is_idle and not self.mind.is_made_up
 
+    # -------------------------------------------------------------------------------------- a study that is amended
+
+    def offered(self) -> Study | None:
+        """The newest version of the study, if this site has not accepted it yet."""
+        if not isinstance(self.network, Amendable):
+            return None
+        newest = self.network.agreed()
+        return None if newest.version <= self.study.version else newest
+
+    def accept(self) -> Study:
+        """Accept the newest version of the study: kept first, then told to the others. Doing it again is fine.
+
+        What is open goes on: a proposal that was handed in before is answered as it was agreed then.
+        """
+        newest = self.offered() or self.study
+        with self.log.claimed():
+            if newest.version > self.study.version:
+                check_successor(self.study, newest)
+                if self._settle is not None:
+                    self._settle(newest)
+                self.study = self.mind.study = newest
+            if isinstance(self.network, Amendable):
+                self.network.accept(self.name, self.study)
+        return self.study
+
     # ------------------------------------------------------------------------------------------------- asking
 
     @overload
@@ -212,6 +239,7 @@ class Site:
                 return self._initial(*torn)
             rest = self.study.budget(self.name) - self.turns
             if rest <= 0 or self._is_over:
+                self._look_for_more()
                 self._say_goodbye()
                 raise Finished(f"site '{self.name}' has finished: {self._spent}.")
             if len(self.trials) < self.initial:
@@ -222,6 +250,14 @@ class Site:
         whole = cast(Turn, self.log.wells(turn.number)[0].turn).plate
         begun += [self._think(whole) for _ in range(turn.well + 1, turn.wells)]
         return self._submit(begun)
+
+    def _look_for_more(self) -> None:
+        """Raise `Changed` if the study was amended: it may have given this site more to do."""
+        newest = None
+        with suppress(CbocError):
+            newest = self.offered()
+        if newest is not None:
+            raise Changed(self.study, newest)
 
     def _initial(self, plate: Plate, done: int) -> list[Trial]:
         """The open trials of an initial plate, of which so many wells are there already."""
@@ -282,8 +318,17 @@ class Site:
         """Hand a plate in; after that, asking for its answer takes one message."""
         if all(trial.status is Status.SUBMITTED for trial in trials):
             return trials
-        self.network.submit(self.proposal(trials[0]))
+        self._hand_in(self.proposal(trials[0]))
         return [self.log.keep(replace(trial, status=Status.SUBMITTED)) for trial in trials]
+
+    def _hand_in(self, proposal: Proposal) -> None:
+        try:
+            self.network.submit(proposal)
+        except Changed as changed:
+            if changed.study.digest != self.study.digest or not isinstance(self.network, Amendable):
+                raise
+            self.network.accept(self.name, self.study)  # accepted here, and stopped before the others were told
+            self.network.submit(proposal)
 
     def _receive(self, trials: list[Trial]) -> list[Trial]:
         """Receive the consensus on a plate, and judge it well by well; the open trials of the plate."""
@@ -291,7 +336,7 @@ class Site:
         try:
             mix = self.network.mix(self.name, turn.number)
         except NotSubmitted:  # the others lost it: they were restored from a backup
-            self.network.submit(self.proposal(trials[0]))
+            self._hand_in(self.proposal(trials[0]))
             mix = self.network.mix(self.name, turn.number)
         self.study.check_mix(mix, self.name, turn.number, turn.wells)
         for trial in trials:

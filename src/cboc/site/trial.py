@@ -336,7 +336,7 @@ def _recipe(weights: Point, own: int, sites: tuple[str, ...]) -> str:
         return "100 % your own optimum"
     common = min([*others.values(), weights[own]])
     shares = {name: w - common for name, w in others.items()}
-    group = "group mean" if len(others) == len(sites) - 1 else f"mean of {len(others) + 1} sites"
+    group = "group mean" if len(others) == len(weights) - 1 else f"mean of {len(others) + 1} sites"
     parts = [(common * (len(others) + 1), group), (weights[own] - common, "your own optimum")]
     parts += [(share, name) for name, share in sorted(shares.items(), key=lambda item: -item[1])]
     return ", ".join(f"{100 * share:.0f} % {what}" for share, what in parts if share >= 0.005)

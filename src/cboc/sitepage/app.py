@@ -127,6 +127,12 @@ def _forms(session: Session, show: Show) -> APIRouter:
         session.ask(at_once="at_once" in fields)
         return RedirectResponse("/", 303)
 
+    @router.post("/accept")
+    def accept(fields: Form) -> Response:
+        text = fields.get("version", "")
+        session.accept(int(text) if text.isdecimal() and len(text) <= LONGEST_NUMBER else 0)
+        return RedirectResponse("/", 303)
+
     @router.post("/alone")
     def alone(fields: Form) -> Response:
         session.go_on_alone(_number(fields))

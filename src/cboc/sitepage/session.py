@@ -17,7 +17,8 @@ from typing import Any
 
 from cboc.advice.advice import Advice, advise
 from cboc.errors import CbocError
-from cboc.exchange.network import Standing, Unreachable, Waiting, WithoutCentre
+from cboc.exchange.amendment import changes
+from cboc.exchange.network import Changed, Standing, Unreachable, Waiting, WithoutCentre
 from cboc.joining import join
 from cboc.site import worksheet
 from cboc.site.polling import pause
@@ -41,6 +42,7 @@ class Stage(StrEnum):
     WAITING = "waiting"  # for the others
     UNREACHABLE = "unreachable"
     REFUSED = "refused"
+    CHANGED = "changed"  # the study was amended, and the site has to accept that
     FINISHED = "finished"
 
 
@@ -53,6 +55,12 @@ class News:
     sentence: str = ""
     missing: tuple[str, ...] = ()  # sites that have not proposed yet
     closes_at: float | None = None  # without them, in seconds since 1970
+    changes: tuple[str, ...] = ()  # of the study, which the site has not accepted yet
+    version: int = 0  # of the study after them
+
+    def suits(self, site: Site) -> bool:
+        """Whether this can still be said of the site."""
+        return self.stage == Stage.CHANGED or site.is_finished == (self.stage == Stage.FINISHED)
 
 
 class Session:
@@ -82,7 +90,7 @@ class Session:
         if site.to_run:
             return News(number, Stage.RUN)
         known = self._news
-        if known is not None and known.number == number and site.is_finished == (known.stage == Stage.FINISHED):
+        if known is not None and known.number == number and known.suits(site):
             return known
         return News(number, Stage.FINISHED if site.is_finished else Stage.THINKING)
 
@@ -136,6 +144,9 @@ class Session:
             return None
         except Waiting as waiting:
             standing, sentence = waiting.standing, "" if waiting.is_usual else str(waiting)
+        except Changed as changed:
+            lines = changes(site.study, changed.study)
+            return News(_upcoming(site), Stage.CHANGED, changes=tuple(lines), version=changed.study.version)
         except Finished as finished:
             return News(_upcoming(site), Stage.FINISHED, str(finished))
         except Unreachable as unreachable:
@@ -147,6 +158,15 @@ class Session:
             return News(_upcoming(site), Stage.REFUSED, f"it failed with {type(error).__name__}: {error}")
         missing = tuple(name for name in standing.missing if name != site.name)
         return News(_upcoming(site), Stage.WAITING, sentence, missing, standing.closes_at)
+
+    def accept(self, version: int) -> None:
+        """Accept the change of the study that the page has shown; another one has to be looked at first."""
+        with self._lock:
+            site = self.open()
+            newest = site.offered()
+            if newest is not None and newest.version == version:
+                site.accept()
+            self._news, self._due = None, self._clock()
 
     # ------------------------------------------------------------------------------------------- without a coordinator
 

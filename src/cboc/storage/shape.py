@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,12 +17,14 @@ class Shape:
     sites: tuple[str, ...]
     objectives: tuple[str, ...]
     dimension: int
+    rows: frozenset[int]  # how many weights a row of W may have: as many as there were sites then
 
     @classmethod
-    def of(cls, agreement: Mapping[str, Any]) -> Shape:
+    def of(cls, agreement: Mapping[str, Any], earlier: Iterable[Mapping[str, Any]] = ()) -> Shape:
         """The shape that an agreement gives; it may have a rule that only its own process can rebuild."""
         space = Space.from_dict(agreement["space"])
-        return cls(tuple(agreement["sites"]), tuple(agreement.get("objectives", ("y",))), space.dimension)
+        rows = frozenset(len(each["sites"]) for each in (*earlier, agreement))
+        return cls(tuple(agreement["sites"]), tuple(agreement.get("objectives", ("y",))), space.dimension, rows)
 
     def check(self, trial: Trial) -> None:
         """Raise a ValueError if a trial is not one of this study."""
@@ -33,7 +35,7 @@ class Shape:
             raise ValueError("a design has a coordinate for each of the space")
         if trial.site not in self.sites or (answer is not None and answer.leader not in (None, *self.sites)):
             raise ValueError("a trial belongs to a site of the study, and a leader is one")
-        if answer is not None and len(answer.weights) != len(self.sites):
+        if answer is not None and len(answer.weights) not in self.rows:
             raise ValueError("a row of W has a weight for each site")
         if trial.outcomes and set(trial.outcomes) != set(self.objectives):
             raise ValueError("an outcome belongs to an objective of the study")

@@ -171,7 +171,7 @@ class SiteFile:
 
     def _check_shape(self, trials: list[Trial]) -> None:
         """Raise a ValueError or a KeyError if a trial is not one of this site in its study."""
-        shape, site = Shape.of(self.about["agreement"]), self.about["site"]
+        shape, site = Shape.of(self.about["agreement"], self.about.get("agreements", ())), self.about["site"]
         for trial in trials:
             shape.check(trial)
             if trial.site != site:

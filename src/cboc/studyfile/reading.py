@@ -48,7 +48,7 @@ from cboc.studyfile.sources import Executable, Formula, Script, Source
 
 STUDY_KEYS = (
     "name", "horizon", "rule", "graph", "gate", "shares_best", "guide", "initial", "seed", "quorum", "stop_below",
-    "surrogate", "utility", "constraints", "deadline", "pace", "plate", "same", "most_cost",
+    "surrogate", "utility", "constraints", "deadline", "pace", "stewards", "plate", "same", "most_cost",
 )  # fmt: skip
 SITE_KEYS = (
     "name", "direction", "budget", "problem", "scale", "offset", "shift", "noise", "experiment", "program", "data",
@@ -359,6 +359,7 @@ def _study(settings: Section, space: Space, sites: Mapping[str, Section]) -> Stu
         "quorum": settings.get("quorum", WHOLE, 1),
         "deadline": seconds(settings.get("deadline", DURATION, LONG if PACES[pace].waits else "none")),
         "pace": pace,
+        "stewards": settings.get("stewards", TEXTS, ()),
         "name": settings.get("name", TEXT, "study"),
     }
     with at(settings.place):

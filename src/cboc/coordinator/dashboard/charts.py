@@ -30,7 +30,7 @@ MOST_NUMBERS = 8  # with up to this many sites, weights are written into the map
 
 def matrix(study: Study, W: Array) -> Option:  # (K, K)
     """Draw W, a row for every site from the top down."""
-    sites = list(study.sites)
+    sites = list(study.sites[: len(W)])  # fewer before others were admitted
     cells = [
         {"value": [j, i, _short(W[i, j])], "name": f"{sites[i]} hears {sites[j]}: {W[i, j]:.4g}"}
         for i in range(len(sites))

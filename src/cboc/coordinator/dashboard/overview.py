@@ -5,11 +5,11 @@ Nothing is written here. A deadline that has passed closes its round when the ne
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import pairwise
 
 import numpy as np
 from sqlalchemy import Connection, Engine, select
@@ -17,7 +17,9 @@ from sqlalchemy import Connection, Engine, select
 from cboc.arrays import Array
 from cboc.coordinator.database import proposals, sites, studies, transaction
 from cboc.coordinator.store import SqlStore
+from cboc.coordinator.transactions import versions_of
 from cboc.errors import CbocError
+from cboc.exchange.amendment import changes
 from cboc.exchange.answers import Past
 from cboc.exchange.ledger import Ledger
 from cboc.exchange.study import Study
@@ -50,6 +52,15 @@ class SiteOverview:
 
 
 @dataclass(frozen=True)
+class Amendment:
+    """A change of a study while it ran."""
+
+    version: int
+    at: float  # in seconds since 1970
+    changes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class StudyOverview:
     """One study at the time `now`, as the dashboard shows it."""
 
@@ -58,6 +69,7 @@ class StudyOverview:
     sites: tuple[SiteOverview, ...]
     closes_at: float | None  # when the open round may close without the rest
     now: float
+    history: tuple[Amendment, ...] = ()  # the latest last
 
     @property
     def present(self) -> int:
@@ -88,9 +100,11 @@ class Arrival:
 
 @dataclass(frozen=True)
 class Known:
-    """The facts that never change and are read once: the agreement, and closed rounds with their designs."""
+    """The facts that are read once in every version: the agreements, and closed rounds with their designs."""
 
     study: Study
+    earlier: tuple[Study, ...]
+    times: tuple[float, ...]  # when each of the earlier versions ended
     past: Past | None
     designs: Array  # (rounds, K, D)
 
@@ -147,25 +161,34 @@ class Overview:
             SiteOverview(site, site in joined, standing[site], many, ledger.study.budget(site), heard.get(site))
             for site, many in proposed.items()
         )
-        return StudyOverview(ledger.study, ledger.round, members, ledger.closes_at, now)
+        return StudyOverview(ledger.study, ledger.round, members, ledger.closes_at, now, self._history(name))
+
+    def _history(self, name: str) -> tuple[Amendment, ...]:
+        known = self._known[name]
+        versions = pairwise((*known.earlier, known.study))
+        pairs = zip(known.times, versions, strict=True)
+        return tuple(Amendment(new.version, at, tuple(changes(old, new))) for at, (old, new) in pairs)
 
     def _ledger(self, connection: Connection, name: str) -> Ledger:
         """The ledger of a study; rounds that closed since the last look are read, the others are known."""
         store = SqlStore(connection, name, is_reading=True)
-        known = self._known.get(name) or _agreed(store)
-        ledger = Ledger(known.study, store, self._clock, known.past)
+        known = self._known.get(name)
+        if known is None or known.study.version != store.version:
+            known = _agreed(name, store)
+        ledger = Ledger(known.study, store, self._clock, known.past, known.earlier)
         first = len(known.designs) if ledger.study.pace.waits else max(0, ledger.round - MOST_STATES)
         new = [_stacked(ledger, state) for state in range(first, ledger.round)]
-        if new or name not in self._known:
+        if new or known is not self._known.get(name):
             before = known.designs if ledger.study.pace.waits else known.designs[:0]
-            self._known[name] = Known(known.study, ledger.past, np.concatenate([before, *new]))
+            self._known[name] = replace(known, past=ledger.past, designs=np.concatenate([before, *new]))
         return ledger
 
 
-def _agreed(store: SqlStore) -> Known:
-    study = Study.from_agreement(json.loads(store.agreement))
+def _agreed(name: str, store: SqlStore) -> Known:
+    *earlier, study = versions_of(name, store)
     K, D = len(study.sites), study.space.dimension
-    return Known(study, None, np.empty((0, K, D)))
+    times = tuple(until for _, until in store.earlier)
+    return Known(study, tuple(earlier), times, None, np.empty((0, K, D)))
 
 
 def _stacked(ledger: Ledger, round: int) -> Array:  # (1, K, D)

@@ -253,6 +253,10 @@ class Record:
             return [state for state in self._turns(site) if state <= last]
         return sorted(state for state, entries in self.rounds.items() if site in entries and state <= last)
 
+    def accepted(self, site: str) -> int:
+        """The version of the agreement that a site has accepted."""
+        return self.study.version if self.study.has(site) else 0
+
     @property
     def left(self) -> frozenset[str]:
         """The sites that have left."""
