@@ -74,8 +74,10 @@ def test_a_graph_of_edges_gets_more_of_them_and_a_matrix_none():
     line = study(("x", "y", "z"), graph=[("x", "y"), ("y", "z")])
     more = admitting(line, "w", graph=[("x", "y"), ("z", "y"), ("w", "z")])
     assert changes(line, more) == ["'w' is admitted", "w and z become neighbours"]
-    with pytest.raises(CbocError, match="edges of the graph are only added; the change has no y–z"):
+    with pytest.raises(CbocError, match="neighbours stay neighbours, and the change parts y–z"):
         admitting(line, "w", graph=[("x", "y"), ("x", "z"), ("w", "z")])
+    with pytest.raises(CbocError, match="the change parts x–z; a ring, for one, cannot grow"):
+        admitting(study(("x", "y", "z"), graph="ring"), "w")
     fixed = study(rule=[[0.5, 0.5], [0.5, 0.5]])
     with pytest.raises(CbocError, match="a fixed matrix, which fixes the number of sites"):
         successor(fixed, study(("x", "y", "z"), rule=(np.ones((3, 3)) / 3).tolist()))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -92,6 +93,19 @@ def _is_without_centre(file: Path) -> bool:
 
 def _sign(file: Path, given: Study, *, is_sure: bool) -> None:
     """Sign the change in the feed of a steward's site."""
+    from cboc.exchange.feeds.network import Feeds
+
     site_file(file)
-    site = site_of(file)
-    raise NotImplementedError(site, given, is_sure)
+    network = site_of(file).network
+    if not isinstance(network, Feeds):
+        raise CbocError(f"{file} has joined through a coordinator, whose operator changes the study.")
+    before = network.agreed()
+    if before.version > network.study.version:
+        raise CbocError(f"the study has changed already; {hint('accept', file)} shows how.")
+    wanted = replace(successor(before, given), version=network.next_version(given))
+    _confirm(before, wanted, is_sure=is_sure)
+    missing = network.amend(wanted)
+    if missing:
+        notes.print(f"Signed. It is in force when {', '.join(missing)} has done the same, with the same study file.")
+    else:
+        notes.print(f"Signed by all stewards: it is in force. Next: {hint('ask', file)}.")

@@ -143,5 +143,7 @@ def _others(standing: Standing) -> Iterator[tuple[str, Any]]:
         many_entries = "1 entry" if peer.entries == 1 else f"{peer.entries} entries"
         known = f"{many_entries}{when}; code {peer.code}" if peer.code else "not heard of yet"
         yield peer.site, peer.trouble or (f"{known}. {peer.silence}" if peer.silence else known)
+    for change in standing.proposed:
+        yield "a change is proposed", f"{change}; stewards who agree give the same study file to cboc amend"
     if standing.code:
         yield "your code", f"{standing.code}, for the others to compare"

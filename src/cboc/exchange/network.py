@@ -48,6 +48,7 @@ class Standing:
     closer: str = field(default="", compare=False)  # who has to close a round that is due, without a coordinator
     closing: int = field(default=0, compare=False)  # that round
     drifts: tuple[Drift, ...] = field(default=(), compare=False)  # of all sites that are known here
+    proposed: tuple[str, ...] = field(default=(), compare=False)  # changes of the study that not all stewards signed
 
 
 class Network(Protocol):

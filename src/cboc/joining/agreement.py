@@ -27,7 +27,7 @@ def read_study(agreement: Any, complaint: str) -> Study:
 def kept_agreement(file: SiteFile, expected: Study | None = None) -> tuple[Study, str]:
     """The study in a site's file, and the site's name in it; raises the differences if another one is expected."""
     *earlier, agreed = kept_versions(file)
-    if expected is not None and not any(_is_same(expected, each) for each in (*earlier, agreed)):
+    if expected is not None and not any(is_same(expected, each) for each in (*earlier, agreed)):
         raise disagreement(expected, file.about["agreement"])
     name = file.about.get("site")
     if name not in agreed.sites:
@@ -35,7 +35,7 @@ def kept_agreement(file: SiteFile, expected: Study | None = None) -> tuple[Study
     return agreed, name
 
 
-def _is_same(expected: Study, agreed: Study) -> bool:
+def is_same(expected: Study, agreed: Study) -> bool:
     """Whether somebody expects what is agreed; a study file does not say how often the study was amended."""
     return replace(expected, version=agreed.version).digest == agreed.digest
 

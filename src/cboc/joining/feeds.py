@@ -17,7 +17,7 @@ from cboc.errors import CbocError, check_kind, installing
 from cboc.exchange import wire
 from cboc.exchange.rest import disagreement
 from cboc.exchange.study import Study
-from cboc.joining.agreement import damaged, read_study
+from cboc.joining.agreement import is_same, keep_agreement, kept_versions
 from cboc.storage.sitefile import SiteFile
 
 if TYPE_CHECKING:
@@ -66,15 +66,19 @@ def introduce(
     _check_settings(url, sealed, git)
     if study is not None and study.rule.terms is None:
         raise CbocError("a rule of your own cannot be shared with others; use a name, or a fixed matrix.")
-    agreed, address, entries = _reached(url, study, str(site), git)
-    if study is not None and study.digest != agreed.digest:
+    versions, address, entries = _reached(url, study, str(site), git)
+    *earlier, agreed = versions
+    if study is not None and not any(is_same(study, each) for each in versions):
         raise disagreement(study, agreed.agreement())
     agreed.index(str(site))
     _check_names(agreed)
     kept = feeds_of(file, is_made=True)
     kept.remember(site=site)
-    begin_with(kept, agreed, str(site), entries)
-    file.remember(url=address, site=site, direction=direction, sealed=sealed, git=git, agreement=agreed.agreement())
+    begin_with(kept, versions, str(site), entries)
+    before = {"agreements": [each.agreement() for each in earlier]} if earlier else {}
+    file.remember(
+        url=address, site=site, direction=direction, sealed=sealed, git=git, agreement=agreed.agreement(), **before
+    )
 
 
 def _check_names(agreed: Study) -> None:
@@ -87,20 +91,20 @@ def _check_names(agreed: Study) -> None:
             )
 
 
-def begin_with(kept: FeedFile, agreed: Study, site: str, entries: Iterable[FeedEntry]) -> None:
+def begin_with(kept: FeedFile, versions: list[Study], site: str, entries: Iterable[FeedEntry]) -> None:
     """Take in what was brought."""
     from cboc.exchange.feeds.carrier import Nowhere
     from cboc.exchange.feeds.network import Feeds
     from cboc.exchange.feeds.replica import Replica
 
-    network = Feeds(Replica(agreed, kept.keep), site, kept.keys, Nowhere(), kept)
+    network = Feeds(Replica(versions[0], kept.keep, accepted=versions[1:]), site, kept.keys, Nowhere(), kept)
     network.reload()
     for entry in sorted(entries, key=lambda entry: entry.number):
         network.bring(entry)
 
 
-def _reached(url: str, study: Study | None, site: str, git: bool) -> tuple[Study, str, Iterable[FeedEntry]]:
-    """The study at an address, the address in full, and the entries that come with it."""
+def _reached(url: str, study: Study | None, site: str, git: bool) -> tuple[list[Study], str, Iterable[FeedEntry]]:
+    """The versions of the study at an address, the address in full, and the entries that come with it."""
     if url.startswith(FOLDER):
         return _found(url, study, site, git)
     return _brought(url, study) if url.startswith(STICK) else _given(study)
@@ -110,7 +114,7 @@ def found(url: str, study: Study, site: str, sealed: bool, git: bool) -> tuple[s
     """The address in full, and the entries that come with it, of a place that has this study or none yet."""
     _check_settings(url, sealed, git)
     _check_names(study)
-    agreed, address, entries = _reached(url, study, site, git)
+    (agreed, *_), address, entries = _reached(url, study, site, git)
     if agreed.digest != study.digest:
         raise CbocError(f"{address} holds study '{agreed.name}', which differs from yours; move to another place.")
     return address, list(entries)
@@ -135,10 +139,12 @@ def _check_settings(url: str, sealed: bool, git: bool) -> None:
         raise CbocError("--git is for a folder that is a git working copy; leave it out.")
 
 
-def _found(url: str, study: Study | None, site: str, git: bool) -> tuple[Study, str, Iterable[FeedEntry]]:
-    """The study in a folder; it is written there if nobody has done so."""
+def _found(url: str, study: Study | None, site: str, git: bool) -> tuple[list[Study], str, Iterable[FeedEntry]]:
+    """The versions of the study in a folder, the newest last; it is written there if nobody has done so."""
     from cboc.exchange.feeds.folder import Folder
     from cboc.exchange.feeds.git import GitFolder
+    from cboc.exchange.feeds.replica import Replica
+    from cboc.exchange.feeds.versions import found_in
 
     place = Folder(Path(url.removeprefix(FOLDER)).expanduser().resolve())
     remote = GitFolder(place, site) if git else None
@@ -152,26 +158,33 @@ def _found(url: str, study: Study | None, site: str, git: bool) -> tuple[Study, 
         place.found(agreed)
         if remote is not None:
             remote.push()
-    return agreed, f"{FOLDER}{place.path}", ()
+    versions, before = [agreed], 0
+    while len(versions) > before:  # a site that was admitted may be a steward of the next change
+        before = len(versions)
+        versions = found_in(agreed, place.take(Replica(agreed, accepted=versions[1:]), versions[-1].sites))
+    return versions, f"{FOLDER}{place.path}", ()
 
 
-def _brought(url: str, study: Study | None) -> tuple[Study, str, Iterable[FeedEntry]]:
-    """The study in a file that another site has exported, or the one given."""
+def _brought(url: str, study: Study | None) -> tuple[list[Study], str, Iterable[FeedEntry]]:
+    """The versions of the study in a file that another site has exported, or the one given."""
     from cboc.exchange.feeds.bundle import read_bundle, study_of
+    from cboc.exchange.feeds.versions import found_in
 
     name = url.removeprefix(STICK).strip()
     entries = list(read_bundle(Path(name).expanduser())) if name else []
     agreed = study_of(entries) or study
     if agreed is None:
         raise CbocError("by stick, the first site gives the study file (--study), the others a file: stick:FILE.")
-    return agreed, STICK, [entry for entry in entries if entry.study == agreed.digest]
+    versions = found_in(agreed, entries)
+    digests = {each.digest for each in versions}
+    return versions, STICK, [entry for entry in entries if entry.study in digests]
 
 
-def _given(study: Study | None) -> tuple[Study, str, Iterable[FeedEntry]]:
+def _given(study: Study | None) -> tuple[list[Study], str, Iterable[FeedEntry]]:
     """The study that every peer brings; whether it is the same everywhere shows at the first contact."""
     if study is None:
         raise CbocError("between peers every site gives the study file (--study): the same one.")
-    return study, PEERS, ()
+    return [study], PEERS, ()
 
 
 def move(file: SiteFile, url: str | None) -> None:
@@ -181,7 +194,7 @@ def move(file: SiteFile, url: str | None) -> None:
     from cboc.exchange.feeds.folder import Folder
 
     place = Folder(Path(url.removeprefix(FOLDER)).expanduser().resolve())
-    place.check(read_study(file.about["agreement"], damaged(file)))
+    place.check(kept_versions(file)[0])
     file.remember(url=f"{FOLDER}{place.path}")
 
 
@@ -233,10 +246,22 @@ def connect(file: SiteFile, agreed: Study, name: str) -> Feeds:
     kept = feeds_of(file)
     if kept.about.get("site") != name:
         raise CbocError(f"{kept.path} is the file of feeds of another site; bring back that of '{name}'.")
-    replica, carrier = Replica(agreed, kept.keep, Addresses(kept).code), _carrier(file.about, name, kept)
-    network = Feeds(replica, name, kept.keys, carrier, kept, drifts=bool(file.about.get("drifts")))
+    first, *accepted = kept_versions(file)
+    replica = Replica(first, kept.keep, Addresses(kept).code, accepted)
+    carrier, drifts = _carrier(file.about, name, kept), bool(file.about.get("drifts"))
+    network = Feeds(replica, name, kept.keys, carrier, kept, drifts=drifts, study=agreed)
     network.hello()
+    _settle_signed(file, network)
     return network
+
+
+def _settle_signed(file: SiteFile, network: Feeds) -> None:
+    """Go on with a version that this site has signed as a steward, once all have: it is asked only once."""
+    if max(network.feed.signed.values()) > network.study.version:
+        newest = network.agreed()
+        if newest.version > network.study.version and newest.digest in network.feed.signed:
+            keep_agreement(file, newest)
+            network.accept(network.site, newest)
 
 
 def _carrier(about: Mapping[str, Any], name: str, kept: FeedFile) -> Carrier:

@@ -136,7 +136,8 @@ def _reached(
     """The study, the site's name in it, and the network through which it reaches the others."""
     if feeds.is_address(file.about["url"]):
         agreed, name = kept_agreement(file, study)
-        return agreed, name, feeds.connect(file, agreed, name)
+        network = feeds.connect(file, agreed, name)
+        return network.study, name, network
     rest = coordinator.connect(file, patience, on_retry)
     return *coordinator.agreed_with(file, rest, study), rest
 

@@ -54,6 +54,8 @@ def move(
         raise CbocError(f"{file.path} has joined no study yet; cboc join does that.")
     with file.claim(SHORTEST_WAIT, IN_USE):
         study, name = kept_agreement(file)
+        if study.version > 0:  # its turns are under several versions, and only one would move
+            raise CbocError(f"study '{study.name}' was amended while it ran; such a study stays where it is, for now.")
         if feeds.is_address(url):
             _to_feeds(file, study, name, url, {"sealed": sealed, "git": git})
         else:
@@ -103,7 +105,7 @@ def _begin_feed(file: SiteFile, study: Study, name: str, there: dict[str, Any], 
     entries = moved_feed(kept.keys, study, name, _answered(site, file), site.spent, has_left=has_left)
     kept.remember(site=name)
     kept.fill(entries)
-    feeds.begin_with(kept, study, name, brought)
+    feeds.begin_with(kept, [study], name, brought)
     _put_aside(place)
     os.replace(begun, place)
 

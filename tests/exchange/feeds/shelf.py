@@ -27,3 +27,10 @@ def feeds(study, shelf=None, **options):
     for network in networks.values():
         network.hello()
     return networks
+
+
+def feed_of(shelf, study, name, accepted=()):
+    """The network of one site, which joins under the newest version that is given."""
+    network = Feeds(Replica(study, accepted=accepted), name, Keys.make(), shelf, study=[study, *accepted][-1])
+    network.hello()
+    return network

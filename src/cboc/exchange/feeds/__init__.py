@@ -3,6 +3,7 @@
 keys.py          a site's keys, and the code by which two people compare them
 entry.py         one signed entry of a feed: a head, what is said, designs
 replica.py       the feeds of a study as far as they are known here, whatever order they came in
+versions.py      which versions of a study are in force
 record.py        the facts of a study as a ledger reads them from feeds
 feedfile.py      a site's own file of feeds: what left, and what came. It has no place for an outcome
 network.py       a network that appends to the own feed, and answers from the replica

@@ -8,6 +8,7 @@ from typing import BinaryIO
 
 from cboc.errors import CbocError
 from cboc.exchange.feeds.entry import FIRST, LARGEST, FeedEntry
+from cboc.exchange.feeds.versions import named_by
 from cboc.exchange.study import Study
 from cboc.exchange.wire import Misfit
 
@@ -45,13 +46,7 @@ def read_lines(file: BinaryIO) -> Iterator[FeedEntry]:
 
 
 def study_of(entries: Iterable[FeedEntry]) -> Study | None:
-    """The study that the first hello among these entries names; None if there is none."""
-    for entry in entries:
-        if entry.before == FIRST and entry.said is not None:
-            try:
-                study = Study.from_agreement(entry.said["agreement"])
-            except (CbocError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError):
-                continue
-            if study.digest == entry.study:
-                return study
-    return None
+    """The study that the hellos among these entries name, in its first version; None if there is none."""
+    named = [(entry.study, named_by(entry)) for entry in entries if entry.before == FIRST]
+    studies = [study for digest, study in named if study is not None and study.digest == digest]
+    return min(studies, key=lambda study: study.version, default=None)

@@ -39,6 +39,7 @@ class Act(StrEnum):
     CLOSE = "close"  # a round, with the sites that are in
     DRIFT = "drift"  # go on in a round that whose turn it is has not closed, with these entries
     LEAVE = "leave"
+    AMEND = "amend"  # the study: the site agrees to its next version
 
 
 HEX = Kind(
@@ -94,6 +95,7 @@ FORMS: Mapping[Act, Form] = {
     Act.CLOSE: {"act": ACT, "salt": SALT, "state": wire.STATE, "present": wire.NAMES},
     Act.DRIFT: {"act": ACT, "salt": SALT, "state": wire.STATE, "present": NUMBERS, "awaited": wire.NAME},
     Act.LEAVE: {"act": ACT, "salt": SALT},
+    Act.AMEND: {"act": ACT, "salt": SALT, "agreement": wire.AGREEMENT},
 }
 PROPOSED: Form = {"salt": SALT, "X": wire.POINTS, "bests": wire.BESTS.optional}
 

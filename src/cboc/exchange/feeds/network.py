@@ -13,19 +13,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from functools import cached_property, wraps
 from typing import Any, TypeVar
 
 from cboc.errors import CbocError
+from cboc.exchange.amendment import changes
 from cboc.exchange.answers import Answers
 from cboc.exchange.feeds.carrier import Carrier
 from cboc.exchange.feeds.entry import DESIGNS, Act, FeedEntry, greeting, write
 from cboc.exchange.feeds.feedfile import FeedFile, Overtaken
 from cboc.exchange.feeds.keys import Keys
 from cboc.exchange.feeds.record import Record, drifts_in, needs_everybody
-from cboc.exchange.feeds.replica import Feed, Replica, Taken
+from cboc.exchange.feeds.replica import Feed, Replica, Taken, neighbours_of
+from cboc.exchange.feeds.versions import check_amendment
 from cboc.exchange.messages import Mix, News, Proposal
-from cboc.exchange.network import Conflict, NotSubmitted, Peer, Standing, Unreachable, Waiting
+from cboc.exchange.network import Changed, Conflict, NotSubmitted, Peer, Standing, Unreachable, Waiting
+from cboc.exchange.study import Study
 
 KEYS_LOST = (
     "somebody has joined as '{}' before, with keys that are not in this file ({}), and the others take nothing from "
@@ -72,10 +76,12 @@ class Feeds:
         clock: Callable[[], float] = time.time,
         *,
         drifts: bool = False,
+        study: Study | None = None,
     ) -> None:
         self.replica, self.site, self.carrier, self.clock = replica, site, carrier, clock
-        self.study, self._keys, self._file = replica.study, keys, file
-        replica.designs_of = {site, *self._neighbours}
+        self._keys, self._file = keys, file
+        self.study = replica.in_force()[-1] if study is None else study  # the version that the site has accepted
+        self._look_around()
         self._known = 0  # so far the file has been read
         self._drifts = drifts
         self.trouble = ""  # why the carrier did not work the last time
@@ -103,12 +109,82 @@ class Feeds:
                 for entry in self.carrier.take(self.replica, [self.site]):
                     self.bring(entry)
             self._write(greeting(self._keys.identity, self.study.agreement()), 0)
+        elif self.study.version > max(self.feed.signed.values()):  # accepted, and stopped before it was said
+            self.sign(self.study)
+
+    # ------------------------------------------------------------------------------------------ a study that changes
+
+    def agreed(self) -> Study:
+        """What is agreed now: the newest version that all stewards have signed, as far as that is known here."""
+        self.sync()
+        return self.replica.in_force()[-1]
+
+    def proposed(self) -> list[Study]:
+        """The versions that some steward has signed, and that are not in force yet."""
+        newest, stewards = self.replica.in_force()[-1], self._stewards
+        signed = {digest for site in stewards for digest in self.replica.feeds[site].signed}
+        versions = [self.replica.versions[digest] for digest in signed]
+        return sorted((each for each in versions if each.version > newest.version), key=lambda each: each.version)
+
+    def next_version(self, given: Study) -> int:
+        """The number for a change: that of the same one if somebody has signed it, else one above all signed."""
+        newest, proposed = self.replica.in_force()[-1], self.proposed()
+        same = [each for each in proposed if replace(given, version=each.version).digest == each.digest]
+        last = max((each.version for each in proposed), default=newest.version)
+        return same[-1].version if same else last + 1
+
+    @property
+    def _stewards(self) -> tuple[str, ...]:
+        newest = self.replica.in_force()[-1]
+        return newest.stewards or newest.sites
+
+    def amend(self, study: Study) -> list[str]:
+        """Sign the next version of the study as one of its stewards; returns who has not signed it yet."""
+        self.sync()
+        stewards = self._stewards
+        if self.site not in stewards:
+            raise CbocError(f"a change of this study is signed by {', '.join(stewards)}; you accept it then.")
+        if not self.study.stewards and self._others != set(self.wanted):
+            raise CbocError(
+                "where not all sites see each other, a study that is to be changed names its stewards when it begins, "
+                "and this one does not; begin another study."
+            )
+        check_amendment(self.study, study)
+        self.sign(study)
+        return [site for site in stewards if study.digest not in self.replica.feeds[site].signed]
+
+    @_if_overtaken_again
+    def sign(self, study: Study) -> None:
+        """Append that this site agrees to a version, unless it has said so."""
+        if study.digest not in self.feed.signed:
+            self._write({"act": Act.AMEND, "agreement": study.agreement()}, self._next_turn)
+
+    def accept(self, site: str, study: Study) -> None:
+        """Say in the own feed that this site accepts a version that is in force; from now on its turns are under it."""
+        self.study.index(site)
+        if study.digest not in {each.digest for each in self.replica.in_force()}:
+            raise CbocError(f"version {study.version} of the study is not signed by all its stewards yet.")
+        self.sign(study)
+        self.study = study
+        self._look_around()
+        self._give()
+
+    def _look_around(self) -> None:
+        """Find out whose feeds are needed here."""
+        for name in ("_neighbours", "wanted"):
+            self.__dict__.pop(name, None)
+        self.replica.designs_of = {self.site, *self._neighbours}
+
+    @property
+    def _others(self) -> set[str]:
+        return set(self.study.sites) - {self.site}
 
     def _write(self, said: dict[str, object], turn: int, designs: dict[str, object] | None = None) -> None:
         """Append an entry to the own feed: on disk first, then it counts, then it is given to the others."""
         if self.feed.trouble:
             raise Conflict(f"{self.feed.trouble}.")
-        entry = write(self._keys, self.study.digest, self.site, self.feed.last, turn, said, designs)
+        digest = self.study.digest if self.feed.last is None else self.replica.current(self.site).digest
+        entry = write(self._keys, digest, self.site, self.feed.last, turn, said, designs)
         if self._file is not None:
             self._file.append(entry)
         self.replica.load([entry])  # it is kept by now
@@ -122,7 +198,7 @@ class Feeds:
         self.study.check_proposal(proposal)
         self.sync()
         record = self._record()
-        answers, latest = Answers(self.study, record), record.latest(self.site)
+        answers, latest = self._answers(record), record.latest(self.site)
         if latest is not None and proposal.turn <= latest.proposal.turn:
             answers.check_same(proposal, latest)
             return
@@ -130,25 +206,29 @@ class Feeds:
             raise Waiting(
                 self._standing(record), f"round {latest.state} is open, and '{self.site}' has proposed for it already."
             )
+        if (newest := self.replica.in_force()[-1]).version > self.study.version:
+            raise Changed(self.study, newest)
         answers.check_room(proposal, latest)
         earlier = 0 if latest is None else latest.after
         said: dict[str, object] = {"act": Act.TURN, "earlier": earlier, "wells": len(proposal.X)}
-        said |= {"state": record.closed} if self.study.pace.waits else {"seen": self._seen()}
+        said |= {"state": record.closed} if self.study.pace.waits else {"seen": self._seen(record)}
         said |= {} if proposal.reward is None else {"reward": proposal.reward}
         designs: dict[str, object] = {"X": proposal.X}
         designs |= {"bests": proposal.bests} if proposal.bests else {}
         self._write(said, proposal.turn, designs)
 
-    def _seen(self) -> dict[str, int]:
-        """How many entries of every other feed are known here."""
-        feeds = self.replica.feeds.values()
-        return {feed.site: len(feed.entries) for feed in feeds if feed.entries and feed.site in self.wanted}
+    def _seen(self, record: Record) -> dict[str, int]:
+        """How many entries of every other feed are known here, and count."""
+        feeds = [feed for feed in self.replica.feeds.values() if feed.entries and self.study.has(feed.site)]
+        return {feed.site: record.counted(feed) for feed in feeds if feed.site in self.wanted}
 
     @_if_overtaken_again
     def leave(self, site: str) -> None:
         """End the own feed."""
         self.study.index(site)
-        if not self.feed.has_left:
+        latest = self._record().latest(site)
+        is_done = latest is not None and latest.after >= self.study.budget(site)  # everybody can see that
+        if not self.feed.has_left and not is_done:
             self._write({"act": Act.LEAVE}, self._next_turn)
 
     @property
@@ -161,7 +241,7 @@ class Feeds:
         """Take in an entry that somebody has brought; designs of sites that are not neighbours are left out."""
         if entry.site not in (self.site, *self.wanted):
             return Taken.KNOWN
-        if entry.site == self.site and entry.study == self.study.digest:
+        if entry.site == self.site and entry.study in self.replica.versions:
             self._check_own(entry)
         return self.replica.take(entry if entry.site in (self.site, *self._neighbours) else entry.without(DESIGNS))
 
@@ -195,13 +275,15 @@ class Feeds:
 
     @cached_property
     def _neighbours(self) -> list[str]:
-        return self.replica.neighbours(self.site)
+        return neighbours_of(self.study, self.site)
 
     @cached_property
     def wanted(self) -> list[str]:
         """The sites whose feeds are needed here: the neighbours', or without their designs everybody's."""
         others = [site for site in self.study.sites if site != self.site]
-        return others if needs_everybody(self.replica) else self._neighbours
+        if needs_everybody(self.replica):
+            return others
+        return [site for site in others if site in {*self._neighbours, *self.study.stewards}]
 
     def _give(self) -> None:
         try:
@@ -213,6 +295,10 @@ class Feeds:
     def _record(self) -> Record:
         return Record(self.replica, self.site)
 
+    def _answers(self, record: Record) -> Answers:
+        versions = [each for each in record.versions.values() if each.version != record.study.version]
+        return Answers(record.study, record, earlier=versions)
+
     @_if_overtaken_again
     def mix(self, site: str, turn: int) -> Mix:
         """The answer to a proposal, computed here."""
@@ -223,7 +309,7 @@ class Feeds:
         if self._close(record):
             record = self._record()
         try:
-            return Answers(self.study, record).mix(site, turn)
+            return self._answers(record).mix(site, turn)
         except Waiting:
             if self.trouble:
                 raise Unreachable(self.trouble) from None
@@ -233,7 +319,7 @@ class Feeds:
         """The latest best designs of the neighbours."""
         self.sync()
         record = self._record()
-        answers = Answers(self.study, record)
+        answers = self._answers(record)
         if self.study.pace.waits:
             return answers.news(site)
         return News(site, record.closed, answers.others(site, record.now(), record.closed))
@@ -256,11 +342,21 @@ class Feeds:
         closer, closing = self._closer(record.official) if self._is_due(record) else ("", 0)
         stands = record.closed if self.study.pace.waits else len(self.feed.turns)
         of = (stands, missing, closes_at, self._peers(), code, self.trouble)
-        return Standing(*of, closer, closing, tuple(drifts_in(self.replica)))
+        return Standing(*of, closer, closing, tuple(drifts_in(self.replica)), self._in_words())
 
     def _closer(self, record: Record) -> tuple[str, int]:
         """Whose turn it is to close which round."""
         return record.closer(len(record.closures)), len(record.closures)
+
+    def _in_words(self) -> tuple[str, ...]:
+        """The changes of the study that are proposed: by whom, and what."""
+        return tuple(
+            f"{', '.join(self._signers(each))}: {'; '.join(changes(self.study, each))}" for each in self.proposed()
+        )
+
+    def _signers(self, study: Study) -> list[str]:
+        digest = study.digest
+        return [site for site in self._stewards if digest in self.replica.feeds[site].signed]
 
     def _peers(self) -> tuple[Peer, ...]:
         """What is known about the sites whose feeds are read here."""

@@ -28,6 +28,7 @@ from cboc.exchange.feeds.replica import Feed, Replica
 from cboc.exchange.messages import Proposal
 from cboc.exchange.network import Drift
 from cboc.exchange.store import Entry
+from cboc.exchange.study import Study
 
 
 class Record:
@@ -40,9 +41,22 @@ class Record:
 
     def __init__(self, replica: Replica, site: str, *, is_official: bool = False, is_whole: bool = False) -> None:
         """With `is_whole` everybody's feeds are here, and all of them count, whoever the site's neighbours are."""
-        self.replica, self.study, self.site, self._is_official = replica, replica.study, site, is_official
+        self.replica, self.study, self.site, self._is_official = replica, replica.current(site), site, is_official
+        self.versions = {study.digest: study for study in replica.in_force()}
+        self._closing = replica.study  # the version under which the last round was closed, if there is a deadline
         everybody, some = set(self.study.sites), {site, *replica.neighbours(site)}
         self._needed = everybody if is_whole or needs_everybody(replica) else some
+
+    def counted(self, feed: Feed) -> int:
+        """How many entries of a feed count: up to the first turn under a version that is not in force."""
+        if len(self.replica.versions) == len(self.versions):
+            return len(feed.entries)
+        strange = (e.number for e in feed.entries if e.act is Act.TURN and e.study not in self.versions)
+        return next(strange, len(feed.entries))
+
+    def _counted_turns(self, feed: Feed) -> list[FeedEntry]:
+        """The turns of a feed that count."""
+        return [entry for entry in feed.entries[: self.counted(feed)] if entry.act is Act.TURN]
 
     # ---------------------------------------------------------------------------------------------------- rounds
 
@@ -59,7 +73,11 @@ class Record:
             return tuple(self.drifts[state])
         if self.official is not self:
             return self.official.closures.get(state)
-        return self._closings.get((self.closer(state), state))
+        said = self._closings.get((self._closer(state), state))
+        if said is None:
+            return None
+        self._closing = said[0]
+        return said[1]
 
     @cached_property
     def drifts(self) -> dict[int, dict[str, int]]:
@@ -90,15 +108,25 @@ class Record:
         return [tuple(site for site in self.study.sites if (site, state) in moved) for state in rounds]
 
     @cached_property
-    def _closings(self) -> dict[tuple[str, int], tuple[str, ...]]:
-        """The sites that are in, by the one that says so and the round."""
-        entries = [(feed.site, entry) for feed in self.replica.feeds.values() for entry in feed.entries]
-        said = [(site, entry.said) for site, entry in entries if entry.act is Act.CLOSE and entry.said is not None]
-        return {(site, what["state"]): tuple(what["present"]) for site, what in reversed(said)}
+    def _closings(self) -> dict[tuple[str, int], tuple[Study, tuple[str, ...]]]:
+        """The version of whoever closes, and the sites that are in, by the one that says so and the round."""
+        entries = [entry for feed in self.replica.feeds.values() for entry in feed.entries]
+        said = [(entry, entry.said) for entry in entries if entry.act is Act.CLOSE and entry.study in self.versions]
+        return {
+            (entry.site, what["state"]): (self.versions[entry.study], tuple(what["present"]))
+            for entry, what in reversed(said)
+            if what is not None
+        }
 
     def closer(self, state: int) -> str:
-        """The site that has to close a round: they take turns, except those who left before they did."""
-        sites = self.study.sites
+        """The site that has to close the open round: they take turns, except those who left before they did.
+
+        The sites are those of the version under which the round before was closed: everybody finds the same.
+        """
+        return self._closer(state) if self.closures is self.official.closures else self.official.closer(state)
+
+    def _closer(self, state: int) -> str:
+        sites = self._closing.sites
         order = [sites[(state + k) % len(sites)] for k in range(len(sites))]
         return next((site for site in order if not self._left_before_closing(site, state)), order[0])
 
@@ -111,7 +139,7 @@ class Record:
         found: dict[int, dict[str, Entry]] = {}
         for feed in self.replica.feeds.values():
             closures, free = (self if feed.site == self.site else self.official).closures, 0
-            for entry in feed.turns:
+            for entry in self._counted_turns(feed):
                 state = max(free, _state(entry))
                 while state in closures and feed.site not in closures[state]:
                     state += 1
@@ -131,20 +159,46 @@ class Record:
             complete = (s for s, present in self.closures.items() if not self._has_all(s, present))
             return next(complete, len(self.closures))
         state = 0
-        while self.rounds.get(state) and all(self._is_decided(site, state) for site in self._needed):
+        while self.rounds.get(state) and self._is_complete(state):
             state += 1
         return state
+
+    def _is_complete(self, state: int) -> bool:
+        """Whether everybody is in or decided whom the versions know under which the round was taken.
+
+        The first version says whom to wait for. If one of these has taken the round under a later one, that says it:
+        so nobody waits for a new site before somebody has accepted it, and all find the same.
+        """
+        study, is_last = self.replica.study, False
+        while not is_last:
+            awaited = [site for site in study.sites if site in self._needed]
+            if not all(self._is_decided(site, state, study) for site in awaited):
+                return False
+            there = self.rounds[state]
+            newest = max([there[site].version for site in awaited if site in there], default=study.version)
+            is_last = newest <= study.version
+            study = study if is_last else self._by_number[newest]
+        return True
+
+    @cached_property
+    def _by_number(self) -> dict[int, Study]:
+        return {study.version: study for study in self.versions.values()}
 
     def _has_all(self, state: int, present: Sequence[str]) -> bool:
         """Whether all entries of a round that are needed here have arrived, or will never come."""
         return all(self._is_decided(site, state) for site in present if site in self._needed)
 
-    def _is_decided(self, site: str, state: int) -> bool:
-        """Whether a site is in, has gone on to a later round, or will not come any more."""
+    def _is_decided(self, site: str, state: int, study: Study | None = None) -> bool:
+        """Whether a site is in, has gone on to a later round, or will not come any more in this version of a study."""
         feed = self.replica.feeds[site]
         if self._last_rounds.get(site, -1) >= state:
             return True
-        return feed.has_left or _experiments(feed) >= self.study.budget(site)
+        return feed.has_left or self._experiments(feed) >= (study or self.study).budget(site)
+
+    def _experiments(self, feed: Feed) -> int:
+        turns = self._counted_turns(feed)
+        last = turns[-1].said if turns else None
+        return 0 if last is None else int(last["earlier"]) + int(last["wells"])
 
     @cached_property
     def _last_rounds(self) -> dict[str, int]:
@@ -191,8 +245,9 @@ class Record:
     def _unseen(self, state: int, there: Mapping[str, Entry]) -> dict[str, Entry]:
         """Stand-ins for the sites whose feeds are not needed here; their designs have no weight."""
         nowhere = ((0.0,) * self.study.space.dimension,)
-        rest = [site for site in self.study.sites if site not in self._needed and site not in there]
-        return {site: Entry(state, Proposal(site, state, nowhere), state) for site in rest}
+        study = self._by_number[there[self.site].version] if self.site in there else self.study
+        rest = [site for site in study.sites if site not in self._needed and site not in there]
+        return {site: Entry(state, Proposal(site, state, nowhere), state, version=study.version) for site in rest}
 
     def latest_of_all(self, state: int) -> Mapping[str, Entry]:
         """The last entry of every site that the own entry of this state had seen."""
@@ -214,7 +269,7 @@ class Record:
     def now(self) -> Mapping[str, Entry]:
         """The last entry of every site whose designs are known here."""
         feeds = self.replica.feeds.values()
-        found = {feed.site: self._last(feed, len(feed.entries)) for feed in feeds}
+        found = {feed.site: self._last(feed, self.counted(feed)) for feed in feeds}
         return {site: entry for site, entry in found.items() if entry}
 
     def _last(self, feed: Feed, count: int, until: int | None = None) -> Entry | None:
@@ -255,7 +310,7 @@ class Record:
 
     def accepted(self, site: str) -> int:
         """The version of the agreement that a site has accepted."""
-        return self.study.version if self.study.has(site) else 0
+        return self.replica.current(site).version
 
     @property
     def left(self) -> frozenset[str]:
@@ -272,7 +327,7 @@ class Record:
         said = entry.said or {}
         nowhere = ((0.0,) * self.study.space.dimension,) * int(said["wells"])
         proposal = entry.proposal or Proposal(entry.site, entry.turn, nowhere, (), said["reward"])
-        return Entry(state, proposal, said["earlier"])
+        return Entry(state, proposal, said["earlier"], version=self.replica.versions[entry.study].version)
 
 
 def drifts_in(replica: Replica) -> Iterator[Drift]:
@@ -294,8 +349,3 @@ def needs_everybody(replica: Replica) -> bool:
 
 def _state(entry: FeedEntry) -> int:
     return 0 if entry.said is None else int(entry.said["state"])
-
-
-def _experiments(feed: Feed) -> int:
-    last = feed.turns[-1].said if feed.turns else None
-    return 0 if last is None else int(last["earlier"]) + int(last["wells"])

@@ -8,7 +8,7 @@ a site, or an old one. From the fork on the feed is refused, and both entries ar
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
@@ -16,6 +16,7 @@ from typing import Any
 from cboc.errors import CbocError
 from cboc.exchange.feeds.entry import DESIGNS, SAID, Act, FeedEntry
 from cboc.exchange.feeds.keys import Identity
+from cboc.exchange.feeds.versions import check_amendment, in_force, named_by
 from cboc.exchange.study import Study
 from cboc.exchange.wire import Misfit
 
@@ -42,6 +43,7 @@ class Feed:
     fork: tuple[FeedEntry, FeedEntry] | None = None
     trouble: str = ""  # one sentence: why nothing more is taken
     stranger: str = ""  # one sentence: who else calls itself so, and is refused
+    named: dict[int, tuple[str, int]] = field(default_factory=dict)  # versions agreed to, by the entry's number
 
     @property
     def last(self) -> FeedEntry | None:
@@ -60,6 +62,11 @@ class Feed:
         return 0 if said is None else int(said["moved"] or 0)
 
     @property
+    def signed(self) -> dict[str, int]:
+        """The numbers of the versions of the study that the site has agreed to, by their digests."""
+        return dict(self.named.values())
+
+    @property
     def has_left(self) -> bool:
         """Whether nothing more is to come: the site has left, or its feed is refused from here on."""
         return bool(self.trouble) or (self.last is not None and self.last.act is Act.LEAVE)
@@ -68,7 +75,8 @@ class Feed:
 class Replica:
     """All feeds of a study. `keep` is called with every entry that is taken, before it counts.
 
-    `pinned` gives the code of a site whose keys people have compared; None if they have not.
+    `pinned` gives the code of a site whose keys people have compared; None if they have not. `study` is what was agreed
+    at first, and `accepted` are the later versions that are known to be in force.
     """
 
     def __init__(
@@ -76,9 +84,13 @@ class Replica:
         study: Study,
         keep: Callable[[FeedEntry], None] | None = None,
         pinned: Callable[[str], str | None] = lambda _: None,
+        accepted: Sequence[Study] = (),
     ) -> None:
-        self.study, self._keep, self._digest, self._pinned = study, keep, study.digest, pinned
-        self.feeds: Mapping[str, Feed] = {site: Feed(site) for site in study.sites}
+        self.study, self._keep, self._pinned, self._accepted = study, keep, pinned, accepted
+        self.versions: dict[str, Study] = {}  # all that somebody has agreed to, by their digests
+        self.feeds: dict[str, Feed] = {}
+        for each in (study, *accepted):
+            self._meet(each)
         self.designs_of: Container[str] = ()  # the sites whose entries count with their designs only
         self.refused: dict[str, str] = {}  # reasons, by the hash of the entry; the latest few
 
@@ -86,8 +98,10 @@ class Replica:
         """Take in what was kept before."""
         keep, self._keep = self._keep, None
         try:
-            for entry in entries:
-                self.take(entry)
+            waiting = list(entries)
+            while waiting:  # a new site's entries come after those that admit it, which have higher numbers
+                refused = [entry for entry in waiting if self.take(entry) is Taken.REFUSED]
+                waiting = refused if len(refused) < len(waiting) else []
         finally:
             self._keep = keep
 
@@ -120,9 +134,9 @@ class Replica:
     # ------------------------------------------------------------------------------------------------ one by one
 
     def _feed(self, entry: FeedEntry) -> Feed:
-        if entry.study != self._digest:
-            raise CbocError("it belongs to another study")
-        if entry.site not in self.feeds:
+        if entry.study not in self.versions:
+            raise CbocError("it belongs to another study, or to a version of this one that is not known here yet")
+        if not self.versions[entry.study].has(entry.site):
             raise CbocError(f"the study has no site '{entry.site}'")
         return self.feeds[entry.site]
 
@@ -132,7 +146,7 @@ class Replica:
         if feed.identity is None:
             if said is None:
                 raise CbocError(f"'{entry.site}' has not said hello yet")
-            check_hello(self.study, entry, said)
+            check_hello(self.versions[entry.study], entry, said)
             if self._pinned(entry.site) not in (None, said.fingerprint):
                 raise CbocError(
                     f"somebody else calls itself '{entry.site}': the code of its keys is {said.fingerprint}, not the "
@@ -140,7 +154,7 @@ class Replica:
                 )
             return said
         if said is not None and said != feed.identity:
-            check_hello(self.study, entry, said)
+            check_hello(self.versions[entry.study], entry, said)
             feed.stranger = (
                 f"somebody else calls itself '{entry.site}': its keys are {said.fingerprint}, those that are known are "
                 f"{feed.identity.fingerprint}"
@@ -163,14 +177,31 @@ class Replica:
             if following is entry:
                 self._kept(entry)  # also if it cannot be: it is signed, and proves that
             try:
-                check_next(self.study, feed, following)
+                check_next(self.versions[following.study], feed, following)
             except CbocError as error:
                 feed.trouble = f"entry {following.number} of '{feed.site}' cannot be: {error}"
                 return self._refuse(following, feed.trouble)
             feed.identity = identity
             feed.entries.append(following)
+            self._note_version(feed, following)
             following = self._waiting(feed)
         return Taken.NEW
+
+    def _note_version(self, feed: Feed, entry: FeedEntry) -> None:
+        """Note which version of the study a site agrees to, if the entry says that; new sites may have feeds then."""
+        study = self.versions[entry.study] if entry.act is Act.HELLO else named_by(entry)
+        if study is not None:
+            feed.named[entry.number] = (self._meet(study), study.version)
+
+    def _meet(self, study: Study) -> str:
+        """Get to know a version and its sites; returns its digest."""
+        digest = next((digest for digest, known in self.versions.items() if known is study), study.digest)
+        if digest not in self.versions:
+            self.versions[digest] = study
+            self.feeds = {
+                site: self.feeds.get(site) or Feed(site) for site in dict.fromkeys([*self.feeds, *study.sites])
+            }
+        return digest
 
     def _waiting(self, feed: Feed) -> FeedEntry | None:
         """The next entry of a feed, if it has come before and is not waiting for parts of its own."""
@@ -187,7 +218,7 @@ class Replica:
         try:
             whole.check()
             if known.number < len(feed.entries):
-                check_proposal(self.study, whole)
+                check_proposal(self.versions[whole.study], whole)
         except CbocError as error:
             return self._refuse(entry, str(error))
         if known.number < len(feed.entries):
@@ -210,6 +241,7 @@ class Replica:
             f"{entry.hash[:12]}): two copies of the site are in use, or an old one; from there on it is refused"
         )
         del feed.entries[entry.number :]
+        feed.named = {number: study for number, study in feed.named.items() if number < entry.number}
         feed.later = {number: each for number, each in feed.later.items() if number < entry.number}
         return Taken.REFUSED
 
@@ -245,9 +277,24 @@ class Replica:
         is_there = entry.number < len(feed.entries) and feed.entries[entry.number].hash == entry.hash
         return is_there or any(other.hash == entry.hash for other in feed.fork or ())
 
+    def in_force(self) -> list[Study]:
+        """The versions of the study that are in force, as far as the feeds here show; the newest last."""
+        known = [self.study, *self._accepted]
+        if len(self.versions) == len(known):
+            return known
+        left = [feed.site for feed in self.feeds.values() if feed.has_left]
+        return in_force(known, self.versions, {feed.site: feed.signed for feed in self.feeds.values()}, left)
+
+    def current(self, site: str) -> Study:
+        """The newest version in force that a site has agreed to; the first that names it, if it has said nothing."""
+        versions = self.in_force()
+        signed = self.feeds[site].signed
+        own = [study for study in versions[1:] if study.digest in signed]
+        return own[-1] if own else next(study for study in versions if study.has(site))
+
     def neighbours(self, site: str) -> list[str]:
-        """The sites whose designs a site may see, in the order of the study."""
-        return neighbours_of(self.study, site)
+        """The sites whose designs a site may see, in the order of the study, in its current version."""
+        return neighbours_of(self.current(site), site)
 
 
 def neighbours_of(study: Study, site: str) -> list[str]:
@@ -271,6 +318,7 @@ def check_next(study: Study, feed: Feed, entry: FeedEntry) -> None:
         raise CbocError("the site has left before")
     if said is None or entry.act is Act.HELLO:
         return
+    check_version(study, feed, entry)
     turns = feed.turns
     before, is_moved = turns[-1] if turns else None, len(turns) < feed.moved
     if entry.turn < (0 if before is None else before.turn + (entry.act is Act.TURN)):
@@ -299,6 +347,19 @@ def check_next(study: Study, feed: Feed, entry: FeedEntry) -> None:
     if study.needs_rewards != (said["reward"] is not None):
         raise CbocError("it has a reward where the rule asks for none, or none where it asks for one")
     check_proposal(study, entry)
+
+
+def check_version(study: Study, feed: Feed, entry: FeedEntry) -> None:
+    """Raise one sentence if an entry is under a version that its site cannot have, or agrees to one that cannot be."""
+    signed = feed.signed
+    last = 0 if feed.last is None else signed.get(feed.last.study, 0)
+    if entry.study not in signed or study.version < last:
+        raise CbocError("it is under a version of the study that its site has not agreed to, or has left behind")
+    if entry.act is Act.AMEND:
+        new = named_by(entry)
+        if new is None or new.version <= max(signed.values()):
+            raise CbocError("it agrees to a version that is not one, or not a new one")
+        check_amendment(study, new)
 
 
 def check_closure(study: Study, feed: Feed, said: Mapping[str, Any]) -> None:

@@ -43,7 +43,7 @@ class Seal:
         if entry.act is not Act.TURN:
             return entry.to_bytes()
         neighbours = [*replica.neighbours(self.site), self.site]
-        readers = {SAID: list(replica.study.sites), DESIGNS: neighbours}
+        readers = {SAID: list(replica.current(self.site).sites), DESIGNS: neighbours}
         parts = {name: _sealed(text, entry, replica, readers[name]) for name, text in entry.parts.items()}
         return json.dumps({"head": entry.head, "signature": entry.signature, SEALED: parts}, sort_keys=True).encode()
 
