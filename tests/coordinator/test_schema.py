@@ -175,7 +175,8 @@ def test_from_0_1_0_the_deadline_is_agreed_on_and_proposals_have_turns(url, empt
             "arrived_at": None,
             "version": 0,
         }
-    for table in ("sites", "invites", "people", "logins"):
+    assert of(after, "sites") == [row | {"accepted": 0} for row in of(before, "sites")]
+    for table in ("invites", "people", "logins"):
         assert after[table] == before[table]
 
 

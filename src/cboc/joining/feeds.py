@@ -158,6 +158,7 @@ def _found(url: str, study: Study | None, site: str, git: bool) -> tuple[list[St
         place.found(agreed)
         if remote is not None:
             remote.push()
+    _check_names(agreed)
     versions, before = [agreed], 0
     while len(versions) > before:  # a site that was admitted may be a steward of the next change
         before = len(versions)

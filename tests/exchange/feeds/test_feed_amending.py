@@ -253,3 +253,31 @@ def test_on_a_sparse_graph_the_stewards_are_named():
     of["x"].amend(successor(named, replace(named, horizon=12)))
     assert of["w"].agreed().horizon == 12  # x is not its neighbour
     assert all(entry.proposal is None for entry in of["w"].replica.feeds["x"].entries)  # and its designs stay away
+
+
+def test_with_a_deadline_all_agree_on_whose_turn_it_is_to_close():
+    """A change between two rounds: the closer is counted over the sites of the version before, then of the new one."""
+    old = study(deadline=1e6, stewards=("x",))
+    shelf, of = begun(old)
+    for number in range(2):  # x closes round 0, y round 1
+        turn_and_close(of, number)
+    new = successor(old, replace(old, sites=("x", "y", "z"), deadline=2e6))
+    of["x"].amend(new)
+    for site in "xy":
+        of[site].agreed()
+        of[site].accept(site, new)
+    of["z"] = feed_of(shelf, old, "z", accepted=[new])
+    for number in range(2, 6):
+        turn_and_close(of, number, {"z": 2})
+        assert is_doubly_stochastic(weights(of, number), tolerance=1e-8)
+    closers = {entry.said["state"]: site for site in of for entry in of[site].feed.entries if entry.act is Act.CLOSE}
+    assert closers == {0: "x", 1: "y", 2: "x", 3: "x", 4: "y", 5: "z"}  # round 3 is the first over three sites
+
+
+def turn_and_close(of, number, offsets=None):
+    for site in of:
+        mine = number - (offsets or {}).get(site, 0)
+        of[site].submit(Proposal(site, mine, [(mine / 16,)]))
+    for _ in range(2):
+        for site in of:
+            of[site].standing()

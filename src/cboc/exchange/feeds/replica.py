@@ -135,7 +135,7 @@ class Replica:
 
     def _feed(self, entry: FeedEntry) -> Feed:
         if entry.study not in self.versions:
-            raise CbocError("it belongs to another study, or to a version of this one that is not known here yet")
+            raise CbocError("it belongs to another study")  # or to a version that is not known here yet: taken later
         if not self.versions[entry.study].has(entry.site):
             raise CbocError(f"the study has no site '{entry.site}'")
         return self.feeds[entry.site]
