@@ -103,6 +103,7 @@ def test_one_steward_signs_and_the_others_accept(at, tmp_path):
     turn("y", "x")
     assert "12" in at("y", "status")
     assert "is agreed exactly so" in at("x", "amend", changed, "--yes", code=2)
+    assert "was amended while it ran; such a study stays where it is" in at("x", "move", "folder:shared", code=2)
 
 
 def test_the_horizon_is_extended_after_everybody_has_finished(at, tmp_path):
