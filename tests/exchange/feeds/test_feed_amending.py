@@ -176,10 +176,26 @@ def test_of_two_that_compete_none_is_in_force_and_a_third_that_follows_both_is()
         of["x"].amend(fifteen)
     both = replace(old, horizon=15, version=of["x"].next_version(replace(old, horizon=16)))
     assert both.version == 2
-    del of
-    _, of = begun(old)
-    of["x"].amend(twelve), of["y"].amend(fifteen), of["x"].amend(both), of["y"].amend(both)
+    of["x"].amend(both), of["y"].amend(both)
     assert [of[site].agreed().digest for site in "xy"] == [both.digest] * 2
+
+
+def test_a_steward_who_gives_in_signs_the_others_change_under_a_new_number():
+    old = study("free")
+    _, of = begun(old)
+    wanted = replace(old, horizon=15)
+
+    def amend(site, given):
+        of[site].sync()
+        return of[site].amend(replace(successor(old, given), version=of[site].next_version(given)))
+
+    assert amend("x", wanted) == ["y"]
+    assert amend("y", replace(old, horizon=20)) == ["x"]
+    with pytest.raises(CbocError, match="not a new one"):
+        of["y"].amend(successor(old, wanted))
+    turn(of, 0, "x", "y")  # what was refused is in no feed
+    assert amend("y", wanted) == ["x"] and amend("x", wanted) == []
+    assert of["x"].agreed().horizon == of["y"].agreed().horizon == 15
 
 
 def test_what_is_under_a_version_that_is_not_in_force_does_not_count():

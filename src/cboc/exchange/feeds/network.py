@@ -127,9 +127,10 @@ class Feeds:
         return sorted((each for each in versions if each.version > newest.version), key=lambda each: each.version)
 
     def next_version(self, given: Study) -> int:
-        """The number for a change: that of the same one if somebody has signed it, else one above all signed."""
-        newest, proposed = self.replica.in_force()[-1], self.proposed()
-        same = [each for each in proposed if replace(given, version=each.version).digest == each.digest]
+        """The number for a change: that of the same one if this site can still sign it, else one above all signed."""
+        newest, proposed, own = self.replica.in_force()[-1], self.proposed(), self.feed.signed
+        open_to_us = [each for each in proposed if each.digest in own or each.version > max(own.values())]
+        same = [each for each in open_to_us if replace(given, version=each.version).digest == each.digest]
         last = max((each.version for each in proposed), default=newest.version)
         return same[-1].version if same else last + 1
 
@@ -185,6 +186,8 @@ class Feeds:
             raise Conflict(f"{self.feed.trouble}.")
         digest = self.study.digest if self.feed.last is None else self.replica.current(self.site).digest
         entry = write(self._keys, digest, self.site, self.feed.last, turn, said, designs)
+        if self.feed.last is not None:
+            self.replica.check(entry)  # before it is kept: what is in the feed stays there
         if self._file is not None:
             self._file.append(entry)
         self.replica.load([entry])  # it is kept by now

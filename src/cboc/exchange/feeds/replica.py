@@ -162,6 +162,10 @@ class Replica:
             raise CbocError(feed.stranger)
         return feed.identity
 
+    def check(self, entry: FeedEntry) -> None:
+        """Raise one sentence if a new entry cannot follow the feed of its site."""
+        check_next(self.versions[entry.study], self.feeds[entry.site], entry)
+
     def _is_enough(self, entry: FeedEntry) -> bool:
         """Whether all parts are there that have to be known here before an entry counts."""
         needed = entry.fields["parts"].keys() if entry.site in self.designs_of else {SAID}
