@@ -113,7 +113,7 @@ def test_two_copies_of_a_site_are_told_of_by_whoever_imports_both(labs):
             "is not a git working copy",
         ),
         (("folder:nowhere", "--site", "lab-a", "--direction", "minimise"), "there is no folder"),
-        (("folder:.", "--site", "lab-a", "--direction", "minimise"), "holds no study yet; give the study file"),
+        (("folder:.", "--site", "lab-a", "--direction", "minimise"), "holds no study yet: wait for the sync"),
     ],
 )
 def test_what_is_missing_or_does_not_go_together(labs, words, sentence):

@@ -90,7 +90,7 @@ def test_of_two_studies_none_begins_if_one_is_refused(monkeypatch):
     Path("study.toml").write_text(STUDY.replace("horizon = 2", "horizon = 3"))
     Path("new.toml").write_text(STUDY.replace("buffer study", "new study"))
     refused = call("serve", "new.toml", "study.toml")
-    assert "other terms: horizon is 3 here and 2 there. Terms cannot change" in refused
+    assert "other terms: horizon is 3 here and 2 there. Use the old ones" in refused
     assert held() == ["buffer study"]
 
 
@@ -116,7 +116,7 @@ def test_the_deadline_of_a_study_that_has_begun_does_not_change(monkeypatch):
     monkeypatch.setattr(coordinator, "_run", lambda *_: None)
     call("serve", "study.toml", code=0)
     Path("study.toml").write_text(STUDY.replace("36 h", "48 h"))
-    assert "other terms: deadline is 172800 here and 129600 there. Terms cannot change" in call("serve", "study.toml")
+    assert "other terms: deadline is 172800 here and 129600 there. Use the old ones" in call("serve", "study.toml")
     engine = open_database("sqlite:///coordinator.db")
     assert Transactions(engine).study("buffer study").deadline == 129_600.0
     engine.dispose()

@@ -90,4 +90,7 @@ def _others(site: Site) -> Iterator[tuple[str, str, bool]]:
     yield "the others", standing.trouble or "can be reached", not standing.trouble
     for peer in standing.peers:
         wrong = peer.trouble or peer.silence
-        yield peer.site, wrong or f"{peer.entries} entries are known", not wrong
+        unheard = (
+            "" if peer.entries else "nothing was heard of it yet; has it joined this study, and has all come here?"
+        )
+        yield peer.site, wrong or unheard or f"{peer.entries} entries are known", not (wrong or unheard)

@@ -10,6 +10,7 @@ import typer
 
 from cboc.cli.lab import site_of
 from cboc.cli.notes import notes
+from cboc.cli.show import many
 from cboc.cli.site_option import FILE, SiteOption, hint
 from cboc.errors import CbocError
 
@@ -40,7 +41,8 @@ def write_feeds(
         raise CbocError(f"{output} exists, and is not a file of feeds; choose another name.")
     network = _feeds(file)
     count = write_bundle(output, network.to_pass_on())
-    notes.print(f"Wrote {count} entries to {output}: give it to the other sites. {network.standing().trouble}".strip())
+    said = f"Wrote {many(count, 'entry', 'entries')} to {output}: give it to the other sites."
+    notes.print(f"{said} {network.standing().trouble}".strip())
 
 
 @app.command("import")
@@ -56,10 +58,15 @@ def read_feeds(
     from cboc.exchange.feeds.replica import Taken
 
     network = _feeds(file)
-    entries = sorted(read_bundle(given), key=lambda entry: entry.number)
+    damaged: list[None] = []
+    entries = sorted(read_bundle(given, lambda: damaged.append(None)), key=lambda entry: entry.number)
     taken = Counter(network.bring(entry) for entry in entries)
     parts = [f"{taken[kind]} {kind}" for kind in Taken if taken[kind] or kind is Taken.NEW]
-    notes.print(f"{sum(taken.values())} entries in {given}: {', '.join(parts)}. Next: {hint('ask', file)}.")
+    read = many(sum(taken.values()), "entry", "entries")
+    notes.print(f"{read} in {given}: {', '.join(parts)}. Next: {hint('ask', file)}.")
+    if damaged:
+        lines = many(len(damaged), "line")
+        notes.print(f"{lines} of {given} left out: damaged, or cut off. Ask for the file again.", style="red")
     if taken[Taken.LATER]:
         notes.print("Some entries wait for earlier ones, which are in another file.")
     for reason in dict.fromkeys([*network.replica.troubles, *network.replica.refused.values()]):

@@ -6,6 +6,7 @@ import socket
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Annotated
+from urllib.parse import urlsplit
 
 import typer
 
@@ -27,6 +28,7 @@ Every site serves, and adds its neighbours by the command that `cboc peer serve`
 
 Example: `cboc peer serve --address https://lab-a.example.org:8443`
 """
+PORT = 8443
 EVERYWHERE = ("0.0.0.0", "::")
 app = typer.Typer(no_args_is_help=True, help=HELP)
 
@@ -35,7 +37,12 @@ app = typer.Typer(no_args_is_help=True, help=HELP)
 def serve(
     file: SiteOption = FILE,
     host: Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0 for all.")] = EVERYWHERE[0],
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 for any free one.")] = 8443,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            min=0, max=65535, help="Port to listen on; 0 for any free one.", show_default="that of the address, or 8443"
+        ),
+    ] = None,
     address: Annotated[
         str | None, typer.Option(help="How the neighbours reach it.", show_default="this machine's name")
     ] = None,
@@ -55,9 +62,10 @@ def serve(
 
     kept = _feeds_of(file)
     kept.membership()
-    with listening(host, port) as listener:
+    given = address or kept.about.get("given address")
+    usual = PORT if given is None else urlsplit(as_address(given)).port or PORT
+    with listening(host, usual if port is None else port) as listener:
         port = listener.getsockname()[1]
-        given = address or kept.about.get("given address")
         kept.remember(address=as_address(given or f"https://{_name_of(host)}:{port}"), **{"given address": given})
         typer.echo(f"At the neighbours: {_invitation(kept)}")
         notes.print(f"Serving on port {port}, over HTTPS, for the neighbours that were added. Ctrl-C stops it.")

@@ -67,9 +67,9 @@ WRITERS: dict[Format, Callable[[Sequence[Row]], str]] = {
 }
 
 
-def many(count: int, noun: str) -> str:
-    """Write a count with its noun: '1 site', '2 sites'."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+def many(count: int, noun: str, nouns: str | None = None) -> str:
+    """Write a count with its noun: '1 site', '2 sites'; an unusual plural is given."""
+    return f"{count} {noun if count == 1 else nouns or f'{noun}s'}"
 
 
 def wrapped(text: str) -> str:

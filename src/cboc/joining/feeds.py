@@ -147,13 +147,17 @@ def _found(url: str, study: Study | None, site: str, git: bool) -> tuple[list[St
     from cboc.exchange.feeds.versions import found_in
 
     place = Folder(Path(url.removeprefix(FOLDER)).expanduser().resolve())
+    if study is not None and not git:
+        place.make()
     remote = GitFolder(place, site) if git else None
     if remote is not None:
         remote.copy.check()
         remote.pull()
     agreed = place.study() or study
     if agreed is None:
-        raise CbocError(f"{place.path} holds no study yet; give the study file (--study), or wait for the sync.")
+        raise CbocError(
+            f"{place.path} holds no study yet: wait for the sync, or give its file (--study) if you are the first."
+        )
     if study is None or study.digest == agreed.digest:
         place.found(agreed)
         if remote is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -25,24 +25,24 @@ def write_bundle(path: Path, entries: Iterable[FeedEntry]) -> int:
     return len(lines)
 
 
-def read_bundle(path: Path) -> Iterator[FeedEntry]:
-    """The entries of a file; lines that are damaged or cut off are left out, as if they had not come yet."""
+def read_bundle(path: Path, on_damage: Callable[[], object] = lambda: None) -> Iterator[FeedEntry]:
+    """The entries of a file; lines that are damaged or cut off are left out, and told one by one."""
     try:
         with open(path, "rb") as file:
             if file.readline(2 * len(TITLE)).strip() != TITLE:
                 raise CbocError(f"{path} is not a file of feeds; cboc feed export writes one.")
-            yield from read_lines(file)
+            yield from read_lines(file, on_damage)
     except OSError as error:
         raise CbocError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def read_lines(file: BinaryIO) -> Iterator[FeedEntry]:
+def read_lines(file: BinaryIO, on_damage: Callable[[], object] = lambda: None) -> Iterator[FeedEntry]:
     """The entries in the lines of a file, without those that are damaged."""
     while line := file.readline(LARGEST + 2):
         try:
             yield FeedEntry.from_bytes(line)
         except Misfit:
-            continue
+            on_damage()
 
 
 def study_of(entries: Iterable[FeedEntry]) -> Study | None:

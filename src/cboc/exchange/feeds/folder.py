@@ -23,8 +23,10 @@ from cboc.errors import CbocError
 from cboc.exchange.feeds.entry import FeedEntry
 from cboc.exchange.feeds.replica import Replica
 from cboc.exchange.feeds.sealing import Seal
+from cboc.exchange.http import shown
 from cboc.exchange.network import Unreachable
 from cboc.exchange.study import Study
+from cboc.exchange.study_diff import differences
 from cboc.exchange.wire import Misfit
 
 STUDY, DIGEST = "cboc-study.json", "digest"
@@ -61,13 +63,20 @@ class Folder:
                 f"{self.path / STUDY} is not complete yet, or not a study; wait until it is copied, or ask who made it."
             ) from None
 
+    def make(self) -> None:
+        """Make the folder, if only its own name is missing."""
+        if self.path.parent.is_dir():
+            with suppress(OSError):  # told when it is used
+                self.path.mkdir(exist_ok=True)
+
     def found(self, study: Study) -> None:
         """Write down what was agreed; raises one sentence if the folder has another study."""
         there = self.study()
         if there is None:
             _put(self.path, STUDY, _written(study))
         elif there.digest != study.digest:
-            raise CbocError(f"{self.path} holds study '{there.name}', which differs from yours; use another folder.")
+            how = differences(study.agreement(), there.agreement())[0]
+            raise CbocError(f"{self.path} holds another study than yours ({shown(how)}); agree on one, or use another.")
 
     def check(self, study: Study) -> None:
         """Raise one sentence if this is not the folder of the study any more."""
@@ -82,7 +91,8 @@ class Folder:
         if there is None:
             raise Unreachable(f"{self.path} does not hold study '{study.name}' any more; is the right drive connected?")
         if there.digest != study.digest:
-            raise CbocError(f"{self.path} now holds another study, '{there.name}'; bring back that of '{study.name}'.")
+            how = differences(study.agreement(), there.agreement())[0]
+            raise CbocError(f"{self.path} now holds another study ({shown(how)}); bring back that of '{study.name}'.")
 
     def _content(self) -> bytes | None:
         """The file that says what was agreed; None if it is not there."""
