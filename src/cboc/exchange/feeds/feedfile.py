@@ -48,6 +48,7 @@ class FeedFile:
 
     def __init__(self, path: Path, *, is_made: bool = False) -> None:
         self.path = path
+        self._waiting: list[FeedEntry] | None = None  # to be saved at once
         if is_made:
             self._make()
         if not path.is_file():
@@ -124,8 +125,21 @@ class FeedFile:
 
     def keep(self, entry: FeedEntry) -> None:
         """Save an entry; one that was incomplete is replaced."""
-        with self._open() as connection:
-            connection.execute(INSERT, _row(entry))
+        if self._waiting is None:
+            self.fill([entry])
+        else:
+            self._waiting.append(entry)
+
+    @contextmanager
+    def at_once(self) -> Iterator[None]:
+        """Save all that is kept meanwhile in one transaction, at the end: a transaction costs more than an entry."""
+        self._waiting = []
+        try:
+            yield
+        finally:
+            waiting, self._waiting = self._waiting, None
+            if waiting:
+                self.fill(waiting)
 
     def entries(self, after: int = 0) -> tuple[list[FeedEntry], int]:
         """The entries that were saved after a place in the file, and the place up to which these go."""

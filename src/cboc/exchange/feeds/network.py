@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import replace
 from functools import cached_property, wraps
 from typing import Any, TypeVar
@@ -267,8 +267,9 @@ class Feeds:
         """Take what is new, and give what was not given yet; trouble with the carrier is remembered, not raised."""
         self.reload()
         try:
-            for entry in self.carrier.take(self.replica, [self.site, *self.wanted]):
-                self.bring(entry)
+            with nullcontext() if self._file is None else self._file.at_once():
+                for entry in self.carrier.take(self.replica, [self.site, *self.wanted]):
+                    self.bring(entry)
         except Unreachable as error:
             self.trouble = str(error)
             return
