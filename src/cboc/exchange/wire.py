@@ -196,12 +196,22 @@ class Misfit(CbocError):
 
 def read(form: Form, content: bytes, *, is_exact: bool = False) -> dict[str, Any]:
     """Read the fields of a message, and check that all fit; with `is_exact` there may be no others."""
+    return fitted(form, read_object(content), is_exact=is_exact)
+
+
+def read_object(content: bytes | str) -> dict[str, Any]:
+    """Read a JSON object, whatever its fields."""
     try:
         said = json.loads(content, parse_constant=_refuse)
     except (ValueError, RecursionError):
         said = None
     if not isinstance(said, dict):
         raise Misfit("it is not a JSON object")
+    return said
+
+
+def fitted(form: Form, said: Mapping[str, Any], *, is_exact: bool = False) -> dict[str, Any]:
+    """The fields of a message if all fit; with `is_exact` there may be no others."""
     if misfit := _misfit(form, said):
         raise Misfit(misfit)
     if is_exact and not said.keys() <= form.keys():

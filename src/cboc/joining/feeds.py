@@ -252,7 +252,7 @@ def connect(file: SiteFile, agreed: Study, name: str) -> Feeds:
     if kept.about.get("site") != name:
         raise CbocError(f"{kept.path} is the file of feeds of another site; bring back that of '{name}'.")
     first, *accepted = kept_versions(file)
-    replica = Replica(first, kept.keep, Addresses(kept).code, accepted)
+    replica = Replica(first, kept.keep, Addresses(kept).codes, accepted)
     carrier, drifts = _carrier(file.about, name, kept), bool(file.about.get("drifts"))
     network = Feeds(replica, name, kept.keys, carrier, kept, drifts=drifts, study=agreed)
     network.hello()

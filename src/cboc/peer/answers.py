@@ -73,7 +73,7 @@ class Answers:
             raise NotAllowed("it is meant for another site, or for other keys of this one")
         if asked.site not in self._replica.neighbours(self.site):
             raise NotAllowed("it comes from no neighbour")
-        code = self._addresses.code(asked.site)
+        code = self._addresses.codes().get(asked.site)
         if code is None:
             raise NotAllowed(f"'{asked.site}' has not been added here; its code would be {identity.fingerprint}")
         if identity.fingerprint != code:

@@ -117,11 +117,12 @@ class Replication(RuleBasedStateMachine):
     def show(self, data, missing):
         self.stranger.take(_without(data.draw(st.sampled_from(self.written)), missing))
 
-    @rule()
-    def restart(self):
-        """The stranger begins anew from what it has kept, and knows the same."""
+    @rule(most=st.integers(0, 8))
+    def restart(self, most):
+        """The stranger begins anew from what it has kept, some of it known to have counted, and knows the same."""
         again = Replica(self.agreed, self.kept)
-        again.load(self.kept.in_order())
+        counted = {site: min(most, len(feed.entries)) for site, feed in self.stranger.feeds.items()}
+        again.restore(self.kept.in_order(), counted)
         for site in SITES:
             assert _known(again, site) == _known(self.stranger, site)
         self.stranger = again

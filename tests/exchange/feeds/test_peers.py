@@ -204,7 +204,7 @@ def test_nothing_of_a_neighbour_is_taken_before_it_was_added(files):
 
 
 def test_a_hello_with_other_keys_than_those_that_were_added_is_refused(files):
-    replica = Replica(study(pace="free"), pinned=lambda _: WRONG)
+    replica = Replica(study(pace="free"), pinned=lambda: {"y": WRONG})
     replica.take(files["y"].written("y")[0][1])
     assert not replica.feeds["y"].entries
     assert "somebody else calls itself 'y'" in " ".join(replica.refused.values())

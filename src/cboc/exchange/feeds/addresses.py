@@ -45,16 +45,15 @@ class Addresses:
                 found[site] = Neighbour(site, fact["address"], fact["code"], certificate)
         return found
 
-    def code(self, site: str) -> str | None:
-        """The code under which a neighbour was added; None if it was not."""
-        known = self.all().get(site)
-        return None if known is None else known.code
+    def codes(self) -> dict[str, str]:
+        """The codes under which neighbours were added."""
+        return {site: neighbour.code for site, neighbour in self.all().items()}
 
     def add(self, site: str, address: str, code: str, *, is_correction: bool = False) -> Neighbour:
         """Add a neighbour, or move it to another address; another code for it has to be meant."""
         own, study = self._file.membership()
         check_neighbour(study, own, site)
-        new, known = Neighbour(site, as_address(address), as_code(code)), self.code(site)
+        new, known = Neighbour(site, as_address(address), as_code(code)), self.codes().get(site)
         if known not in (None, new.code) and not is_correction:
             raise CbocError(
                 f"'{site}' was added with the code {known}; if that was a mistake, and only then, add it with --again."

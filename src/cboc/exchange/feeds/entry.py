@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 from hashlib import sha256
@@ -107,6 +107,14 @@ class FeedEntry:
     head: str
     signature: str
     parts: Mapping[str, str]
+    is_checked: bool = field(default=False, compare=False)  # whether its form was checked before
+
+    @classmethod
+    def kept(cls, head: str, signature: str, parts: Mapping[str, str], known: Mapping[str, Any]) -> FeedEntry:
+        """An entry that was checked before it was kept; what is known of it, by property, is not read again."""
+        entry = cls(head, signature, parts, is_checked=True)
+        entry.__dict__.update(known)
+        return entry
 
     # ------------------------------------------------------------------------------------------------ what it says
 
@@ -115,16 +123,16 @@ class FeedEntry:
         """The fields of the head."""
         return wire.read(HEAD, self.head.encode(), is_exact=True)
 
-    @property
+    @cached_property
     def study(self) -> str:
         """The digest of the study."""
         return str(self.fields["study"])
 
-    @property
+    @cached_property
     def site(self) -> str:
         return str(self.fields["site"])
 
-    @property
+    @cached_property
     def number(self) -> int:
         """Its place in the feed, from 0."""
         return int(self.fields["number"])
@@ -134,7 +142,7 @@ class FeedEntry:
         """The site's turn: the one that is taken here, or the next one."""
         return int(self.fields["turn"])
 
-    @property
+    @cached_property
     def before(self) -> str:
         """The hash of the entry before."""
         return str(self.fields["before"])
@@ -149,10 +157,13 @@ class FeedEntry:
         """What everybody may know; None if the part is missing."""
         if SAID not in self.parts:
             return None
-        act = wire.read({"act": ACT}, self.parts[SAID].encode())["act"]
-        return wire.read(FORMS[Act(act)], self.parts[SAID].encode(), is_exact=True)
+        said = wire.read_object(self.parts[SAID])
+        if self.is_checked:
+            return dict.fromkeys(FORMS[said["act"]]) | said
+        act = wire.fitted({"act": ACT}, said)["act"]
+        return wire.fitted(FORMS[act], said, is_exact=True)
 
-    @property
+    @cached_property
     def act(self) -> Act | None:
         """What the entry does; None if that part is missing."""
         return None if self.said is None else Act(self.said["act"])
@@ -165,14 +176,14 @@ class FeedEntry:
         designs = wire.read(PROPOSED, self.parts[DESIGNS].encode(), is_exact=True)
         return Proposal(self.site, self.turn, designs["X"], designs["bests"] or (), self.said["reward"])
 
-    @property
+    @cached_property
     def identity(self) -> Identity | None:
         """The keys that a first entry names."""
         return None if self.said is None or self.act is not Act.HELLO else _identity(self.said)
 
     # ---------------------------------------------------------------------------------------------- as it travels
 
-    @property
+    @cached_property
     def is_whole(self) -> bool:
         """Whether all parts are there."""
         return self.parts.keys() == self.fields["parts"].keys()

@@ -10,14 +10,14 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 from cboc.errors import CbocError
 from cboc.exchange.feeds.bundle import study_of
-from cboc.exchange.feeds.entry import FeedEntry
+from cboc.exchange.feeds.entry import DESIGNS, SAID, Act, FeedEntry
 from cboc.exchange.feeds.keys import Keys
 from cboc.exchange.study import Study
 from cboc.exchange.wire import Misfit
@@ -25,17 +25,20 @@ from cboc.exchange.wire import Misfit
 FORMAT = 1
 TABLES = (
     "CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL)",
-    "CREATE TABLE entries (site TEXT, number INTEGER, hash TEXT, at REAL NOT NULL, entry BLOB NOT NULL, "
-    "PRIMARY KEY (site, number, hash))",
+    "CREATE TABLE entries (site TEXT, number INTEGER, hash TEXT, study TEXT NOT NULL, before TEXT NOT NULL, act TEXT, "
+    "is_whole INTEGER NOT NULL, head TEXT NOT NULL, signature TEXT NOT NULL, said TEXT, designs TEXT, "
+    "at REAL NOT NULL, PRIMARY KEY (site, number, hash))",
 )
 NAMES = {"about", "entries"}
 MISSING = (
     "{} is missing: it has the keys of this site, and the others take nothing from new ones. Bring it back, or restore "
     "an earlier copy of it together with the site's file."
 )
-INSERT = """
-INSERT OR REPLACE INTO entries (rowid, site, number, hash, at, entry)
-VALUES ((SELECT coalesce(max(rowid), 0) + 1 FROM entries), ?, ?, ?, ?, ?)
+REMEMBER = "INSERT OR REPLACE INTO about VALUES (?, ?)"
+COLUMNS = "site, number, hash, study, before, act, is_whole, head, signature, said, designs"
+INSERT = f"""
+INSERT OR REPLACE INTO entries (rowid, {COLUMNS}, at)
+VALUES ((SELECT coalesce(max(rowid), 0) + 1 FROM entries), ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """  # what is replaced gets a new place, also if it was the last: other processes read on from theirs
 
 
@@ -75,17 +78,11 @@ class FeedFile:
                 return
             for table in TABLES:  # all or nothing: also an empty file that was left by a kill is filled
                 connection.execute(table)
-            facts = {"format": FORMAT, "keys": Keys.make().to_text()}
-            connection.executemany(
-                "INSERT INTO about VALUES (?, ?)", [(key, json.dumps(value)) for key, value in facts.items()]
-            )
+            connection.executemany(REMEMBER, _rows({"format": FORMAT, "keys": Keys.make().to_text()}))
 
     def remember(self, **facts: Any) -> None:
         """Save facts, in place of earlier ones."""
-        with self._open() as connection:
-            rows = [(key, json.dumps(value)) for key, value in facts.items()]
-            connection.executemany("INSERT OR REPLACE INTO about VALUES (?, ?)", rows)
-        self.about |= facts
+        self.fill((), **facts)
 
     def remember_first(self, name: str, fact: Any) -> Any:
         """Save a fact unless it is there; returns the one that is."""
@@ -118,10 +115,12 @@ class FeedFile:
                 raise Overtaken(f"another process has written entry {entry.number} of '{entry.site}'; try again.")
             connection.execute(INSERT, _row(entry))
 
-    def fill(self, entries: Iterable[FeedEntry]) -> None:
-        """Save many entries, all or none."""
+    def fill(self, entries: Iterable[FeedEntry], **facts: Any) -> None:
+        """Save many entries, and facts, all or none."""
         with self._open() as connection:
             connection.executemany(INSERT, map(_row, entries))
+            connection.executemany(REMEMBER, _rows(facts))
+        self.about |= facts
 
     def keep(self, entry: FeedEntry) -> None:
         """Save an entry; one that was incomplete is replaced."""
@@ -131,25 +130,27 @@ class FeedFile:
             self._waiting.append(entry)
 
     @contextmanager
-    def at_once(self) -> Iterator[None]:
-        """Save all that is kept meanwhile in one transaction, at the end: a transaction costs more than an entry."""
+    def at_once(self) -> Iterator[dict[str, Any]]:
+        """Save all that is kept meanwhile in one transaction, at the end: a transaction costs more than an entry.
+
+        Facts that are put into what this yields are saved with it, if anything is kept.
+        """
+        facts: dict[str, Any] = {}
         self._waiting = []
         try:
-            yield
+            yield facts
         finally:
             waiting, self._waiting = self._waiting, None
             if waiting:
-                self.fill(waiting)
+                self.fill(waiting, **facts)
 
     def entries(self, after: int = 0) -> tuple[list[FeedEntry], int]:
         """The entries that were saved after a place in the file, and the place up to which these go."""
         with self._open() as connection:
-            query = "SELECT rowid, entry FROM entries WHERE rowid > ? ORDER BY number, rowid"
+            query = f"SELECT {COLUMNS}, rowid FROM entries WHERE rowid > ? ORDER BY number, rowid"
             rows = connection.execute(query, (after,)).fetchall()
         with self._undamaged():
-            return [FeedEntry.from_bytes(bytes(content)) for _, content in rows], max(
-                (r for r, _ in rows), default=after
-            )
+            return [_entry(*columns) for *columns, _ in rows], max((row[-1] for row in rows), default=after)
 
     def heard(self) -> dict[str, float]:
         """When the last entry of every site arrived here, in seconds since 1970."""
@@ -159,10 +160,10 @@ class FeedFile:
     def written(self, site: str) -> list[tuple[float, FeedEntry]]:
         """The entries of one feed in order, and when each was saved here."""
         with self._open() as connection:
-            query = "SELECT at, entry FROM entries WHERE site = ? ORDER BY number, rowid"
+            query = f"SELECT {COLUMNS}, at FROM entries WHERE site = ? ORDER BY number, rowid"
             rows = connection.execute(query, (site,)).fetchall()
         with self._undamaged():
-            return [(at, FeedEntry.from_bytes(bytes(content))) for at, content in rows]
+            return [(at, _entry(*columns)) for *columns, at in rows]
 
     @contextmanager
     def _undamaged(self) -> Iterator[None]:
@@ -189,5 +190,18 @@ def _tables(connection: sqlite3.Connection) -> set[str]:
     return {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
 
-def _row(entry: FeedEntry) -> tuple[str, int, str, float, bytes]:
-    return (entry.site, entry.number, entry.hash, time.time(), entry.to_bytes())
+def _rows(facts: Mapping[str, Any]) -> list[tuple[str, str]]:
+    return [(key, json.dumps(value)) for key, value in facts.items()]
+
+
+def _row(entry: FeedEntry) -> tuple[object, ...]:
+    known = (entry.site, entry.number, entry.hash, entry.study, entry.before, entry.act, entry.is_whole)
+    return (*known, entry.head, entry.signature, entry.parts.get(SAID), entry.parts.get(DESIGNS), time.time())
+
+
+def _entry(*columns: Any) -> FeedEntry:
+    site, number, hash, study, before, act, is_whole, head, signature, said, designs = columns
+    parts = {name: text for name, text in ((SAID, said), (DESIGNS, designs)) if text is not None}
+    known = {"site": site, "number": number, "hash": hash, "study": study, "before": before}
+    known |= {"act": act if act is None else Act(act), "is_whole": bool(is_whole)}
+    return FeedEntry.kept(head, signature, parts, known)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import replace
 from functools import cached_property, wraps
 from typing import Any, TypeVar
@@ -98,7 +98,7 @@ class Feeds:
         """Take in what other processes of this site have written to its file."""
         if self._file is not None:
             entries, self._known = self._file.entries(self._known)
-            self.replica.load(entries)
+            self.replica.restore(entries, self._file.about.get("counted", {}))
 
     @_if_overtaken_again
     def hello(self) -> None:
@@ -266,10 +266,12 @@ class Feeds:
     def sync(self) -> None:
         """Take what is new, and give what was not given yet; trouble with the carrier is remembered, not raised."""
         self.reload()
+        saving: AbstractContextManager[dict[str, Any]] = nullcontext({}) if self._file is None else self._file.at_once()
         try:
-            with nullcontext() if self._file is None else self._file.at_once():
+            with saving as facts:
                 for entry in self.carrier.take(self.replica, [self.site, *self.wanted]):
                     self.bring(entry)
+                facts["counted"] = {feed.site: len(feed.entries) for feed in self.replica.feeds.values()}
         except Unreachable as error:
             self.trouble = str(error)
             return

@@ -128,4 +128,4 @@ class Peers:
 def between_peers(file: FeedFile) -> Feeds:
     """The network of the site whose file of feeds this is, through its peers."""
     (site, study), addresses = file.membership(), Addresses(file)
-    return Feeds(Replica(study, file.keep, addresses.code), site, file.keys, Peers(site, file.keys, addresses), file)
+    return Feeds(Replica(study, file.keep, addresses.codes), site, file.keys, Peers(site, file.keys, addresses), file)

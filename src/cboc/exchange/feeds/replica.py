@@ -14,7 +14,7 @@ from enum import StrEnum
 from typing import Any
 
 from cboc.errors import CbocError
-from cboc.exchange.feeds.entry import DESIGNS, SAID, Act, FeedEntry
+from cboc.exchange.feeds.entry import DESIGNS, FIRST, SAID, Act, FeedEntry
 from cboc.exchange.feeds.keys import Identity
 from cboc.exchange.feeds.versions import check_amendment, in_force, named_by
 from cboc.exchange.study import Study
@@ -55,6 +55,10 @@ class Feed:
         """The entries that take a turn."""
         return [entry for entry in self.entries if entry.act is Act.TURN]
 
+    def continues_with(self, entry: FeedEntry) -> bool:
+        """Whether an entry is the one after the last."""
+        return entry.number == len(self.entries) and entry.before == (FIRST if self.last is None else self.last.hash)
+
     @property
     def moved(self) -> int:
         """How many turns come first that a coordinator has answered, before the study moved to feeds."""
@@ -75,15 +79,15 @@ class Feed:
 class Replica:
     """All feeds of a study. `keep` is called with every entry that is taken, before it counts.
 
-    `pinned` gives the code of a site whose keys people have compared; None if they have not. `study` is what was agreed
-    at first, and `accepted` are the later versions that are known to be in force.
+    `pinned` gives the codes of sites whose keys people have compared. `study` is what was agreed at first, and
+    `accepted` are the later versions that are known to be in force.
     """
 
     def __init__(
         self,
         study: Study,
         keep: Callable[[FeedEntry], None] | None = None,
-        pinned: Callable[[str], str | None] = lambda _: None,
+        pinned: Callable[[], Mapping[str, str]] = dict,
         accepted: Sequence[Study] = (),
     ) -> None:
         self.study, self._keep, self._pinned, self._accepted = study, keep, pinned, accepted
@@ -94,8 +98,36 @@ class Replica:
         self.designs_of: Container[str] = ()  # the sites whose entries count with their designs only
         self.refused: dict[str, str] = {}  # reasons, by the hash of the entry; the latest few
 
+    def restore(self, entries: Iterable[FeedEntry], counted: Mapping[str, int]) -> None:
+        """Take in what was kept before. Of every feed, as many as have counted then were checked, and are not again."""
+        codes = self._pinned()
+        waiting, before = [entry for entry in entries if not self._has(entry)], -1
+        while len(waiting) != before:  # a new site's entries come after those that admit it
+            before = len(waiting)
+            waiting = [entry for entry in waiting if not self._restored(entry, counted, codes)]
+        self.load(waiting)  # they wait for others, or prove a fork, or are not counted yet
+
+    def _has(self, entry: FeedEntry) -> bool:
+        """Whether nothing of an entry is new."""
+        feed = self.feeds.get(entry.site)
+        known = None if feed is None or entry.number >= len(feed.entries) else feed.entries[entry.number]
+        return known is not None and known.hash == entry.hash and entry.parts.keys() <= known.parts.keys()
+
+    def _restored(self, entry: FeedEntry, counted: Mapping[str, int], codes: Mapping[str, str]) -> bool:
+        """Append an entry that has counted before, if it follows and is enough."""
+        feed = self.feeds.get(entry.site)
+        if feed is None or entry.study not in self.versions or entry.number >= counted.get(entry.site, 0):
+            return False
+        if feed.trouble or not feed.continues_with(entry) or not self._is_enough(entry):
+            return False
+        identity = entry.identity if feed.identity is None else feed.identity
+        if identity is None or (entry.number == 0 and codes.get(entry.site) not in (None, identity.fingerprint)):
+            return False
+        self._count(feed, identity, entry)
+        return True
+
     def load(self, entries: Iterable[FeedEntry]) -> None:
-        """Take in what was kept before."""
+        """Take in what is kept by now."""
         keep, self._keep = self._keep, None
         try:
             waiting = list(entries)
@@ -147,7 +179,7 @@ class Replica:
             if said is None:
                 raise CbocError(f"'{entry.site}' has not said hello yet")
             check_hello(self.versions[entry.study], entry, said)
-            if self._pinned(entry.site) not in (None, said.fingerprint):
+            if self._pinned().get(entry.site) not in (None, said.fingerprint):
                 raise CbocError(
                     f"somebody else calls itself '{entry.site}': the code of its keys is {said.fingerprint}, not the "
                     "one that was added"
@@ -168,8 +200,7 @@ class Replica:
 
     def _is_enough(self, entry: FeedEntry) -> bool:
         """Whether all parts are there that have to be known here before an entry counts."""
-        needed = entry.fields["parts"].keys() if entry.site in self.designs_of else {SAID}
-        return needed <= entry.parts.keys()
+        return entry.is_whole or (entry.site not in self.designs_of and SAID in entry.parts)
 
     def _append(self, feed: Feed, identity: Identity, entry: FeedEntry) -> Taken:
         """Append the entry, and those after it that have waited for it."""
@@ -185,11 +216,14 @@ class Replica:
             except CbocError as error:
                 feed.trouble = f"entry {following.number} of '{feed.site}' cannot be: {error}"
                 return self._refuse(following, feed.trouble)
-            feed.identity = identity
-            feed.entries.append(following)
-            self._note_version(feed, following)
+            self._count(feed, identity, following)
             following = self._waiting(feed)
         return Taken.NEW
+
+    def _count(self, feed: Feed, identity: Identity, entry: FeedEntry) -> None:
+        feed.identity = identity
+        feed.entries.append(entry)
+        self._note_version(feed, entry)
 
     def _note_version(self, feed: Feed, entry: FeedEntry) -> None:
         """Note which version of the study a site agrees to, if the entry says that; new sites may have feeds then."""
