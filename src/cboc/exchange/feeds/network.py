@@ -85,6 +85,7 @@ class Feeds:
         self._known = 0  # so far the file has been read
         self._drifts = drifts
         self.trouble = ""  # why the carrier did not work the last time
+        self._last_record: tuple[int, Record] | None = None  # and after how many changes of the replica
         self._opened: dict[int, float] = {}  # when this site first saw a proposal of a round
 
     # ----------------------------------------------------------------------------------------------- the own feed
@@ -299,7 +300,10 @@ class Feeds:
             self.trouble = str(error)
 
     def _record(self) -> Record:
-        return Record(self.replica, self.site)
+        """What the feeds say now, read anew only if they have changed."""
+        if self._last_record is None or self._last_record[0] != self.replica.changes:
+            self._last_record = self.replica.changes, Record(self.replica, self.site)
+        return self._last_record[1]
 
     def _answers(self, record: Record) -> Answers:
         versions = [each for each in record.versions.values() if each.version != record.study.version]

@@ -97,6 +97,7 @@ class Replica:
             self._meet(each)
         self.designs_of: Container[str] = ()  # the sites whose entries count with their designs only
         self.refused: dict[str, str] = {}  # reasons, by the hash of the entry; the latest few
+        self.changes = 0  # how often an entry has come to count, got a part, or ceased to count
 
     def restore(self, entries: Iterable[FeedEntry], counted: Mapping[str, int]) -> None:
         """Take in what was kept before. Of every feed, as many as have counted then were checked, and are not again."""
@@ -215,12 +216,14 @@ class Replica:
                 check_next(self.versions[following.study], feed, following)
             except CbocError as error:
                 feed.trouble = f"entry {following.number} of '{feed.site}' cannot be: {error}"
+                self.changes += 1
                 return self._refuse(following, feed.trouble)
             self._count(feed, identity, following)
             following = self._waiting(feed)
         return Taken.NEW
 
     def _count(self, feed: Feed, identity: Identity, entry: FeedEntry) -> None:
+        self.changes += 1
         feed.identity = identity
         feed.entries.append(entry)
         self._note_version(feed, entry)
@@ -261,6 +264,7 @@ class Replica:
             return self._refuse(entry, str(error))
         if known.number < len(feed.entries):
             self._kept(whole)
+            self.changes += 1
             feed.entries[known.number] = whole
             return Taken.NEW
         if known.number == len(feed.entries) and self._is_enough(whole):
@@ -273,6 +277,7 @@ class Replica:
     def _split(self, feed: Feed, known: FeedEntry, entry: FeedEntry) -> Taken:
         """Refuse a feed from the entry on of which there are two."""
         self._kept(entry)
+        self.changes += 1
         feed.fork = (known, entry)
         feed.trouble = (
             f"there are two entries {entry.number} of '{feed.site}', both signed ({known.hash[:12]} and "
