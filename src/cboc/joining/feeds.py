@@ -281,5 +281,6 @@ def _carrier(about: Mapping[str, Any], name: str, kept: FeedFile) -> Carrier:
         return Nowhere()
     if about["url"].startswith(PEERS):
         return Peers(name, kept.keys, Addresses(kept))
-    folder = Folder(about["url"].removeprefix(FOLDER), Seal(name, kept.keys), seals=bool(about.get("sealed")))
+    seal = Seal(name, kept.keys, kept)
+    folder = Folder(about["url"].removeprefix(FOLDER), seal, seals=bool(about.get("sealed")))
     return GitFolder(folder, name) if about.get("git") else folder

@@ -256,13 +256,14 @@ def test_what_was_written_before_a_fork_counts_in_whatever_order_it_comes(order)
 
 
 def test_a_damaged_sealed_entry_is_read_again_when_it_is_whole(tmp_path):
-    """A flipped bit among the readers of a sealed entry: x finds nothing in it to open, until it is repaired."""
+    """A flipped bit in what is sealed: x finds nothing in it to open, until it is repaired."""
     way, agreed = WAYS["sealed folder"](tmp_path), study(pace="free")
     of = joined(way, agreed)
     of["y"].submit(proposal("y", 0, HERE))
     path = max(tmp_path.rglob("y-*/000001-*.entry"))
     whole = path.read_bytes()
-    path.write_bytes(whole.replace(of["x"]._keys.identity.sealing.encode(), b"0" * 64))
+    sealed = json.loads(whole)["sealed"]["said"]
+    path.write_bytes(whole.replace(sealed.encode(), f"{int(sealed[0], 16) ^ 1:x}{sealed[1:]}".encode()))
     way.deliver(of["x"])
     assert len(of["x"].replica.feeds["y"].entries) == 1
     path.write_bytes(whole)

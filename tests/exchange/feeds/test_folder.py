@@ -7,11 +7,12 @@ import numpy as np
 import pytest
 
 from cboc import CbocError, Ledger, Study, Unreachable
+from cboc.exchange.feeds.entry import DESIGNS, SAID, Act, write
 from cboc.exchange.feeds.folder import STUDY, Folder, directory
 from cboc.exchange.feeds.keys import Keys
 from cboc.exchange.feeds.network import Feeds
 from cboc.exchange.feeds.replica import Replica
-from cboc.exchange.feeds.sealing import Seal
+from cboc.exchange.feeds.sealing import PARTS, Seal
 from cboc.exchange.messages import Proposal
 from cboc.exchange.network import Conflict
 
@@ -211,6 +212,27 @@ def test_whoever_joins_a_sealed_folder_later_can_read_what_was_written_before(tm
     x.sync()  # x has heard of y, and writes it again for both
     y.sync()
     assert y.replica.feeds["x"].entries[-1].proposal == proposal("x")
+
+
+def test_forged_keys_open_nothing_and_are_not_kept(tmp_path):
+    """Whoever runs the storage puts down keys and entries of its own, under the name of x."""
+    agreed, keys = study(pace="free"), Keys.make()
+    x, y = network(agreed, "x", tmp_path, sealed=True, keys=keys), network(agreed, "y", tmp_path, sealed=True)
+    place = tmp_path / directory("x")
+    forger = Keys.make()
+    forged = Seal("x", forger)
+    (place / "0000000000000000.keys").write_bytes(forged.keys_for({y._keys.identity.sealing: (SAID, DESIGNS)}))
+    said = {"act": Act.TURN, "earlier": 0, "wells": 1, "seen": {}}
+    entry = write(forger, agreed.digest, "x", x.feed.last, 0, said, {"X": [(0.9, 0.9)]})
+    (place / f"000001-{entry.hash[:16]}.entry").write_bytes(forged.close(entry))
+    y.sync()
+    assert len(y.replica.feeds["x"].entries) == 1 and "it is not signed by 'x'" in y.replica.refused.values()
+    for one in (x, y):
+        one.sync()
+    x.submit(proposal("x"))
+    y.sync()
+    assert y.replica.feeds["x"].last.proposal == proposal("x")
+    assert y.carrier._seal._proven["x"] == {part: keys.derived(f"cboc seal {part}") for part in PARTS}
 
 
 def test_a_site_that_seals_and_one_that_does_not_understand_each_other(tmp_path):

@@ -28,8 +28,8 @@ class FolderWay:
         return [file.read_bytes() for file in sorted((self.path / directory(site)).glob("*.entry"))]
 
     def clear(self, site):
-        """Take away what lies there of a site."""
-        for file in (self.path / directory(site)).glob("*"):
+        """Take away the entries that lie there of a site; not its keys, which it puts down once in a process."""
+        for file in (self.path / directory(site)).glob("*.entry"):
             file.unlink()
 
     def leave(self, site, *contents):

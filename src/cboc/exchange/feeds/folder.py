@@ -2,6 +2,7 @@
 
     FOLDER/cboc-study.json                        what was agreed, and its digest; the first site to join writes it
     FOLDER/lab-b-3f2a9c01/000007-9ab31c….entry    an entry of lab-b, under its number and hash
+    FOLDER/lab-b-3f2a9c01/77c0e1….keys            for readers of what lab-b has sealed: its keys, encrypted for them
 
 Every file is written once, under another name first, and never changed, locked or deleted. What cannot be read is not
 there yet: a copy may be half-way, or in conflict with another. Names of files are hints only; what counts is what they
@@ -20,7 +21,7 @@ from pathlib import Path
 from secrets import token_hex
 
 from cboc.errors import CbocError
-from cboc.exchange.feeds.entry import FeedEntry
+from cboc.exchange.feeds.entry import SAID, FeedEntry
 from cboc.exchange.feeds.replica import Replica
 from cboc.exchange.feeds.sealing import Seal
 from cboc.exchange.http import shown
@@ -30,9 +31,8 @@ from cboc.exchange.study_diff import differences
 from cboc.exchange.wire import Misfit
 
 STUDY, DIGEST = "cboc-study.json", "digest"
-ENTRY = ".entry"
+ENTRY, KEYS = ".entry", ".keys"
 LARGEST = 4_000_000  # bytes of a file that is read
-NAME = re.compile(r"(\d{6,})-([0-9a-f]{16})")
 
 
 class Folder:
@@ -42,8 +42,9 @@ class Folder:
 
     def __init__(self, path: str | Path, seal: Seal | None = None, *, seals: bool = False) -> None:
         self.path, self._seal, self._seals = Path(path), seal, seals
-        self._given: set[str] = set()  # names of own files that are there
-        self._read: set[tuple[str, str]] = set()  # files whose entry was taken, by folder and name
+        self._given: set[str] = set()  # names of own entries that are there
+        self._readers: set[tuple[str, tuple[str, ...]]] = set()  # who can read which parts of them, if they are sealed
+        self._read: dict[tuple[str, bool], set[str]] = {}  # names of files taken, by folder, and with designs or not
 
     # -------------------------------------------------------------------------------------------------- the study
 
@@ -109,60 +110,102 @@ class Folder:
     # ------------------------------------------------------------------------------------------------- the entries
 
     def give(self, replica: Replica, site: str) -> None:
-        """Put the own entries into the folder that are not there yet; sealed ones also for readers who came later."""
+        """Put the own entries into the folder that are not there yet; if they are sealed, also keys for new readers."""
         self.check(replica.study)
         seal = self._seal if self._seals else None
-        readers = "" if seal is None else f"-{seal.readers(replica)}"
-        wanted = {
-            f"{entry.number:06}-{entry.hash[:16]}{readers}{ENTRY}": entry for entry in replica.feeds[site].entries
-        }
+        wanted = {file_name(entry): entry for entry in replica.feeds[site].entries}
         place, new = self.path / directory(site), wanted.keys() - self._given
-        if not new:
+        readers = {} if seal is None else seal.readers(replica)
+        if not new and readers.items() <= self._readers:
             return
         try:
             place.mkdir(exist_ok=True)
-            there = {entry.name for entry in os.scandir(place)}
-            for name in sorted(new - there):
-                entry = wanted[name]
-                _put(place, name, entry.to_bytes() if seal is None else seal.close(entry, replica))
         except OSError as error:
             raise Unreachable(f"{place} cannot be written: {error.strerror}.") from None
+        there = self._names(place.name)
+        for name in sorted(new - there):
+            _put(place, name, wanted[name].to_bytes() if seal is None else seal.close(wanted[name]))
         self._given |= new
+        self._read[place.name, True] = self._read.get((place.name, True), set()) | self._given
+        if seal is not None:
+            self._admit(seal, readers, place, there)
+
+    def _admit(self, seal: Seal, readers: Mapping[str, tuple[str, ...]], place: Path, there: set[str]) -> None:
+        """Put down the own keys for those readers who do not have them yet."""
+        if readers.items() <= self._readers:
+            return
+        for name in filter(_is_keys, there):
+            self._readers |= seal.readers_of(self._content_of(place.name, name)).items()
+        if missing := dict(readers.items() - self._readers):
+            content = seal.keys_for(missing)
+            _put(place, f"{sha256(content).hexdigest()[:16]}{KEYS}", content)
+            self._readers |= missing.items()
 
     def take(self, replica: Replica, sites: Iterable[str]) -> Iterator[FeedEntry]:
         """The entries of these sites that were not taken before."""
         self.check(replica.study)
+        neighbours = set() if self._seal is None else {self._seal.site, *replica.neighbours(self._seal.site)}
         for site in sites:
-            feed, place = replica.feeds[site], directory(site)
-            whole = {entry.hash[:16] for entry in feed.entries if entry.is_whole}
-            for name in self._names(place):
-                match = NAME.match(name)
-                if match is not None and match[2] in whole:
-                    continue
+            place, is_near = directory(site), self._seal is None or site in neighbours
+            kept = replica.feeds[site].entries
+            if (place, is_near) not in self._read:
+                self._read[place, is_near] = {file_name(entry) for entry in kept if is_enough(entry, is_near)}
+            read = self._read[place, is_near]
+            new = self._names(place) - read
+            if self._seal is not None and self._seal.needs_keys_of(site, is_near):
+                for name in filter(_is_keys, new):
+                    self._seal.learn(site, self._content_of(place, name))
+            for name in sorted(filter(_is_entry, new)):
                 entry = self._entry(place, name)
                 if entry is not None:
                     yield entry
-                    if replica.knows(entry):
-                        self._read.add((place, name))
+                    if is_enough(entry, is_near) and replica.knows(entry):
+                        read.add(name)
+        if self._seal is not None:
+            self._seal.save(replica)
 
-    def _names(self, place: str) -> list[str]:
-        """The names of files in a site's folder that may hold something new, in the order of their numbers."""
+    def _names(self, place: str) -> set[str]:
+        """The names of the files in a site's folder."""
         try:
-            names = [entry.name for entry in os.scandir(self.path / place) if entry.is_file()]
+            return {entry.name for entry in os.scandir(self.path / place) if entry.is_file()}
         except FileNotFoundError:
-            return []
+            return set()
         except OSError as error:
             raise Unreachable(f"{self.path / place} cannot be read: {error.strerror}.") from None
-        return sorted(name for name in names if ENTRY in name and (place, name) not in self._read)
 
     def _entry(self, place: str, name: str) -> FeedEntry | None:
         """The entry in a file; None if it is not there yet, as a whole."""
         try:
-            with open(self.path / place / name, "rb") as file:
-                content = file.read(LARGEST)
+            content = self._content_of(place, name)
             return FeedEntry.from_bytes(content) if self._seal is None else self._seal.open(content)
-        except (OSError, Misfit):
+        except Misfit:
             return None
+
+    def _content_of(self, place: str, name: str) -> bytes:
+        """What a file holds; nothing if it cannot be read now."""
+        try:
+            with open(self.path / place / name, "rb") as file:
+                return file.read(LARGEST)
+        except OSError:
+            return b""
+
+
+def is_enough(entry: FeedEntry, is_near: bool) -> bool:
+    """Whether nothing is missing of an entry: all of it is here, or of one that is not near all but its designs."""
+    return entry.is_whole or (not is_near and SAID in entry.parts)
+
+
+def file_name(entry: FeedEntry) -> str:
+    """The name of an entry's file."""
+    return f"{entry.number:06}-{entry.hash[:16]}{ENTRY}"
+
+
+def _is_entry(name: str) -> bool:
+    return ENTRY in name  # also in the name of a copy
+
+
+def _is_keys(name: str) -> bool:
+    return name.endswith(KEYS)
 
 
 def directory(site: str) -> str:

@@ -14,7 +14,7 @@ from time import monotonic, sleep
 
 from cboc.exchange.feeds.clone import Clone, GitTrouble
 from cboc.exchange.feeds.entry import FeedEntry
-from cboc.exchange.feeds.folder import ENTRY, STUDY, Folder, directory
+from cboc.exchange.feeds.folder import ENTRY, KEYS, STUDY, Folder, directory
 from cboc.exchange.feeds.replica import Replica
 from cboc.exchange.network import Unreachable
 
@@ -29,7 +29,7 @@ class GitFolder:
 
     def __init__(self, folder: Folder, site: str, fresh: float = FRESH) -> None:
         self.folder, self._site, self._fresh = folder, site, fresh
-        self.copy = Clone(folder.path, is_ours=lambda name: name == STUDY or name.endswith(ENTRY))
+        self.copy = Clone(folder.path, is_ours=lambda name: name == STUDY or name.endswith((ENTRY, KEYS)))
         self._pulled: float | None = None  # when, by a clock that only runs
         self._pushed: frozenset[str] = frozenset()  # own files that the remote has
 
@@ -96,7 +96,7 @@ class GitFolder:
             names = [entry.name for entry in os.scandir(self.folder.path / place)]
         except FileNotFoundError:
             names = []
-        own = {f"{place}/{name}" for name in names if name.endswith(ENTRY) and not name.startswith(".")}
+        own = {f"{place}/{name}" for name in names if name.endswith((ENTRY, KEYS)) and not name.startswith(".")}
         return frozenset(own | ({STUDY} if (self.folder.path / STUDY).exists() else set()))
 
     def _commit(self) -> None:

@@ -13,6 +13,8 @@ from hashlib import sha256
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+from cryptography.hazmat.primitives.hashes import SHA256
+from cryptography.hazmat.primitives.kdf.hkdf import HKDF
 
 from cboc.errors import CbocError
 
@@ -91,6 +93,10 @@ class Keys:
     def sign(self, message: bytes, purpose: bytes = FEED) -> str:
         """The signature of a message, as a hexadecimal text."""
         return self._signing.sign(purpose + message).hex()
+
+    def derived(self, purpose: str) -> str:
+        """A secret key for a purpose, the same one every time, as a hexadecimal text."""
+        return HKDF(SHA256(), 32, None, purpose.encode()).derive(self._opening.private_bytes_raw()).hex()
 
     def shared_with(self, other: str) -> bytes:
         """The secret that these keys and a public sealing key have in common (X25519)."""
