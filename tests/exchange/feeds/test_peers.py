@@ -389,3 +389,11 @@ def test_nothing_is_asked_of_whoever_is_not_known(files):
                 with pytest.raises(Unreachable, match="is not a peer"):
                     visit.ask(agreed, Request(agreed.digest, "x", neighbour.code, {"y": (0, "")}))
     assert asked == [b"", b""]  # who are you?
+
+
+def test_what_has_counted_counts_no_more_if_another_code_was_added(files):
+    entries = [entry for _, entry in files["y"].written("y")]
+    for code, number in ((code_of(files["y"]), len(entries)), (WRONG, 0)):
+        replica = Replica(study(pace="free"), pinned={"y": code}.copy)
+        replica.restore(entries, {"y": len(entries)})
+        assert len(replica.feeds["y"].entries) == number

@@ -236,7 +236,8 @@ class Replica:
 
     def _meet(self, study: Study) -> str:
         """Get to know a version and its sites; returns its digest."""
-        digest = next((digest for digest, known in self.versions.items() if known is study), study.digest)
+        same = [digest for digest, known in self.versions.items() if known is study]
+        digest = same[0] if same else study.digest
         if digest not in self.versions:
             self.versions[digest] = study
             self.feeds = {

@@ -54,7 +54,7 @@ def check_amendment(before: Study, after: Study) -> None:
 
 def named_by(entry: FeedEntry) -> Study | None:
     """The version that a hello or an amendment names; None if it is neither, or cannot be read."""
-    if entry.said is None or entry.act not in (Act.HELLO, Act.AMEND):
+    if entry.act not in (Act.HELLO, Act.AMEND) or entry.said is None:  # in this order: the act may be known already
         return None
     try:
         return Study.from_agreement(entry.said["agreement"])
