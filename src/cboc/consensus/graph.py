@@ -39,6 +39,8 @@ def unreached(links: Mask) -> list[int]:
     """The sites that no path joins to site 0; empty if the graph is connected."""
     reached = np.zeros(len(links), dtype=bool)
     reached[:1] = True
-    for _ in range(len(links)):
-        reached |= links[reached].any(axis=0)
+    latest = reached.copy()
+    while latest.any():
+        latest = links[latest].any(axis=0) & ~reached
+        reached |= latest
     return [int(k) for k in np.flatnonzero(~reached)]

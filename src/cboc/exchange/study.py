@@ -94,6 +94,7 @@ class Study:
         for name in self.sites:
             if not isinstance(name, str) or not name.strip():
                 raise CbocError(f"a site's name is a word; {name!r} is not.")
+        for name in self.sites if len(set(self.sites)) < len(self.sites) else ():
             if self.sites.count(name) > 1:
                 raise CbocError(f"the names of sites must differ; '{name}' is there {self.sites.count(name)} times.")
         for name, budget in [("horizon", self.horizon), *self.budgets.items()]:
