@@ -167,6 +167,7 @@ def test_who_has_lost_its_keys_is_told_what_to_do(labs):
         to_b, to_a = ("peer", "add", "lab-a", at_a, code_of(a)), ("peer", "add", "lab b", at_b, code_of(b))
         call(*to_b, "--file", "b.db")
         call(*to_a, "--file", "a.db")
+        call("peer", "list", "--file", "b.db")  # it was not added before: now it is answered, and says hello
         assert "1 entry" in call("status", "--file", "a.db")
         for name in ("b.db", "b.db.feeds"):
             (labs / name).rename(labs / f"lost-{name}")

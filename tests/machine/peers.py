@@ -45,7 +45,7 @@ def all_serving(files):
 
 
 def add_neighbours(site, files, urls):
-    _, study = files[site].membership()
+    _, (study, *_) = files[site].membership()
     for other in neighbours_of(study, site):
         Addresses(files[site]).add(other, urls[other], code_of(files[other]))
 

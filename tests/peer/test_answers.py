@@ -11,9 +11,9 @@ from starlette.testclient import TestClient
 
 from cboc.exchange.feeds import introduction, request
 from cboc.exchange.feeds.addresses import Addresses
+from cboc.exchange.feeds.arrival import between_peers
 from cboc.exchange.feeds.entry import FeedEntry
 from cboc.exchange.feeds.keys import FEED, Keys
-from cboc.exchange.feeds.peers import between_peers
 from cboc.exchange.feeds.request import Request
 from cboc.peer.app import REFUSAL, create_app
 
@@ -46,7 +46,7 @@ def peer(home, said):
 
 
 def ask(peer, file, keys=None, **changed):
-    site, agreed = file.membership()
+    site, (agreed,) = file.membership()
     fields = {"study": agreed.digest, "site": site, "to": changed.pop("to"), "known": {"x": (0, "")}} | changed
     return peer.post(request.PATH, content=Request(**fields).signed(keys or file.keys))
 
@@ -102,7 +102,7 @@ def test_a_neighbour_with_another_study_is_told_the_difference_and_a_stranger_is
 
 def test_a_request_that_was_changed_or_signed_for_something_else_is_refused(peer, home):
     x, y, _ = home
-    _, agreed = y.membership()
+    _, (agreed,) = y.membership()
     whole = json.loads(Request(agreed.digest, "y", code_of(x), {"x": (0, "")}).signed(y.keys))
     assert peer.post(request.PATH, json=whole).status_code == 200
     changes = [
@@ -153,7 +153,7 @@ def test_no_request_makes_it_fail(peer, home, data):
     elif kind == "json":
         content = json.dumps(data.draw(anything)).encode()
     else:
-        good = {"study": y.membership()[1].digest, "site": "y", "to": code_of(x)}
+        good = {"study": y.membership()[1][0].digest, "site": "y", "to": code_of(x)}
         asked = json.dumps(data.draw(fields) if kind == "signed" else good | {"known": data.draw(anything)})
         identity = keys.identity
         signature = keys.sign(asked.encode(), b"cboc request\n")

@@ -115,14 +115,14 @@ def list_peers(
     """
     needs("page", "httpx2", "cryptography")
     from cboc.exchange.feeds.addresses import Addresses
-    from cboc.exchange.feeds.peers import between_peers
+    from cboc.exchange.feeds.arrival import between_peers
     from cboc.exchange.feeds.replica import neighbours_of
 
     kept = _feeds_of(file)
-    (own, study), added = kept.membership(), Addresses(kept).all()
-    peers = {peer.site: peer for peer in between_peers(kept).standing().peers}
+    network, added = between_peers(kept), Addresses(kept).all()
+    peers = {peer.site: peer for peer in network.standing().peers}
     rows: list[Row] = []
-    for site in neighbours_of(study, own):
+    for site in neighbours_of(network.study, network.site):
         peer, there = peers[site], added.get(site)
         rows.append(
             {
@@ -140,10 +140,10 @@ def list_peers(
 
 def _meet(kept: FeedFile, site: str) -> None:
     """Find out whether a neighbour is there, is who it should be, and has the same study; raises `Unreachable`."""
-    from cboc.exchange.feeds.peers import between_peers
+    from cboc.exchange.feeds.arrival import between_peers
 
-    silence = {peer.site: peer.silence for peer in between_peers(kept).standing().peers}[site]
-    if silence:
+    silences = {peer.site: peer.silence for peer in between_peers(kept).standing().peers}
+    if silence := silences.get(site, f"'{site}' is asked once this site has accepted the change of the study."):
         raise Unreachable(silence)
 
 

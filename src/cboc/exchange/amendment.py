@@ -57,6 +57,11 @@ def check_successor(old: Study, new: Study) -> None:
         raise CbocError(f"neighbours stay neighbours, and the change parts {lost}; a ring, for one, cannot grow.")
 
 
+def is_same(expected: Study, agreed: Study) -> bool:
+    """Whether somebody expects what is agreed; a study file does not say how often the study was amended."""
+    return replace(expected, version=agreed.version).digest == agreed.digest
+
+
 def changes(old: Study, new: Study) -> list[str]:
     """What changes from one version of a study to a later one, a line for each."""
     lines = [f"'{site}' is admitted" for site in new.sites[len(old.sites) :]]

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from cboc.errors import CbocError
+from cboc.exchange.amendment import is_same
 from cboc.exchange.rest import disagreement
 from cboc.exchange.study import Study
 from cboc.storage.sitefile import SiteFile
@@ -33,11 +33,6 @@ def kept_agreement(file: SiteFile, expected: Study | None = None) -> tuple[Study
     if name not in agreed.sites:
         raise CbocError(damaged(file))
     return agreed, name
-
-
-def is_same(expected: Study, agreed: Study) -> bool:
-    """Whether somebody expects what is agreed; a study file does not say how often the study was amended."""
-    return replace(expected, version=agreed.version).digest == agreed.digest
 
 
 def kept_versions(file: SiteFile) -> list[Study]:

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 
 from cboc.errors import CbocError, check_kind, installing
 from cboc.exchange import wire
+from cboc.exchange.amendment import is_same
 from cboc.exchange.rest import disagreement
 from cboc.exchange.study import Study
-from cboc.joining.agreement import is_same, keep_agreement, kept_versions
+from cboc.joining.agreement import keep_agreement, kept_versions
 from cboc.storage.sitefile import SiteFile
 
 if TYPE_CHECKING:
@@ -73,7 +74,7 @@ def introduce(
     agreed.index(str(site))
     _check_names(agreed)
     kept = feeds_of(file, is_made=True)
-    kept.remember(site=site)
+    kept.remember(site=site, **({"agreements": [agreed.agreement()]} if url.startswith(PEERS) else {}))
     begin_with(kept, versions, str(site), entries)
     before = {"agreements": [each.agreement() for each in earlier]} if earlier else {}
     file.remember(
@@ -245,24 +246,37 @@ def put_aside(place: Path) -> list[Path]:
 def connect(file: SiteFile, agreed: Study, name: str) -> Feeds:
     """The network that a site's file names."""
     from cboc.exchange.feeds.addresses import Addresses
+    from cboc.exchange.feeds.arrival import arrive
     from cboc.exchange.feeds.network import Feeds
+    from cboc.exchange.feeds.peers import Peers
     from cboc.exchange.feeds.replica import Replica
 
     kept = feeds_of(file)
     if kept.about.get("site") != name:
         raise CbocError(f"{kept.path} is the file of feeds of another site; bring back that of '{name}'.")
+    carrier, drifts = _carrier(file.about, name, kept), bool(file.about.get("drifts"))
+    if isinstance(carrier, Peers):
+        agreed = _arrived(file, agreed, arrive(kept, carrier))
     first, *accepted = kept_versions(file)
     replica = Replica(first, kept.keep, Addresses(kept).codes, accepted)
-    carrier, drifts = _carrier(file.about, name, kept), bool(file.about.get("drifts"))
     network = Feeds(replica, name, kept.keys, carrier, kept, drifts=drifts, study=agreed)
     network.hello()
     _settle_signed(file, network)
     return network
 
 
+def _arrived(file: SiteFile, agreed: Study, versions: list[Study]) -> Study:
+    """Keep the versions of the study of before, which a new peer has heard from its neighbours."""
+    *before, newest = versions
+    if before and not file.about.get("agreements"):
+        file.remember(agreement=newest.agreement(), agreements=[each.agreement() for each in before])
+        return newest
+    return agreed
+
+
 def _settle_signed(file: SiteFile, network: Feeds) -> None:
     """Go on with a version that this site has signed as a steward, once all have: it is asked only once."""
-    if max(network.feed.signed.values()) > network.study.version:
+    if max(network.feed.signed.values(), default=0) > network.study.version:
         newest = network.agreed()
         if newest.version > network.study.version and newest.digest in network.feed.signed:
             keep_agreement(file, newest)

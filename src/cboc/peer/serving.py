@@ -17,10 +17,10 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from cboc.errors import CbocError
+from cboc.exchange.feeds.arrival import between_peers
 from cboc.exchange.feeds.feedfile import FeedFile
 from cboc.exchange.feeds.introduction import own_certificate
 from cboc.exchange.feeds.network import Feeds
-from cboc.exchange.feeds.peers import between_peers
 from cboc.peer.app import create_app
 
 MOST_CONNECTIONS = 500
@@ -75,7 +75,7 @@ def over_tls(app: ASGIApp, certificate: str, key: str) -> uvicorn.Server:
 def serve(file: FeedFile, listener: socket.socket, every: float, say: Callable[[str], None]) -> None:
     """Serve until interrupted, and ask the neighbours again and again."""
     stop = Event()
-    asking = Thread(target=ask_around, args=(between_peers(file), every, stop, say), daemon=True)
+    asking = Thread(target=ask_around, args=(file, every, stop, say), daemon=True)
     asking.start()
     try:
         server(file, say).run([listener])
@@ -84,11 +84,15 @@ def serve(file: FeedFile, listener: socket.socket, every: float, say: Callable[[
         asking.join(LAST_WORDS)
 
 
-def ask_around(network: Feeds, every: float, stop: Event, say: Callable[[str], None]) -> None:
+def ask_around(file: FeedFile, every: float, stop: Event, say: Callable[[str], None]) -> None:
     """Ask the neighbours for what is new until told to stop, and close rounds when it is this site's turn."""
     said: dict[str, str] = {}
+    network: Feeds | None = None
     while not stop.is_set():
         try:
+            if network is None or network.feed.last is None:  # at first it may not know the version of its study
+                network = between_peers(file)
+            network.follow()
             peers = network.standing().peers
             troubles = {peer.site: peer.trouble or peer.silence for peer in peers}
         except CbocError as error:

@@ -18,11 +18,12 @@ from cboc.consensus.matrix import quantise
 from cboc.exchange.certificate import self_signed
 from cboc.exchange.feeds import introduction
 from cboc.exchange.feeds.addresses import Addresses, as_address
+from cboc.exchange.feeds.arrival import between_peers
 from cboc.exchange.feeds.entry import write
 from cboc.exchange.feeds.feedfile import FeedFile
 from cboc.exchange.feeds.keys import Keys, as_code
 from cboc.exchange.feeds.network import Feeds
-from cboc.exchange.feeds.peers import Peers, between_peers
+from cboc.exchange.feeds.peers import Peers
 from cboc.exchange.feeds.replica import Replica
 from cboc.exchange.feeds.request import Request
 from cboc.exchange.feeds.visit import Visit

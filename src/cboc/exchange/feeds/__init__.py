@@ -16,6 +16,7 @@ clone.py         such a copy: what is committed, pulled and pushed, and what is 
 bundle.py        one file, by mail or on a stick
 sealing.py       entries that only neighbours can read
 peers.py         neighbours that ask each other over HTTPS
+arrival.py       the first contact of a peer: in which version its neighbours know the study
 addresses.py     where the neighbours are, and who
 visit.py         one visit to one neighbour
 introduction.py  who is at the other end of a connection

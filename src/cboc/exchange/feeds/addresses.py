@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 from cboc.errors import CbocError
 from cboc.exchange.feeds.feedfile import FeedFile
 from cboc.exchange.feeds.keys import as_code
-from cboc.exchange.feeds.replica import neighbours_of
+from cboc.exchange.feeds.replica import Replica, neighbours_of
 from cboc.exchange.study import Study
 
 PEER, CERTIFICATE = "peer ", "certificate "  # what the names of these facts begin with, before that of the site
@@ -51,12 +51,14 @@ class Addresses:
 
     def add(self, site: str, address: str, code: str, *, is_correction: bool = False) -> Neighbour:
         """Add a neighbour, or move it to another address; another code for it has to be meant."""
-        own, study = self._file.membership()
-        check_neighbour(study, own, site)
-        new, known = Neighbour(site, as_address(address), as_code(code)), self.codes().get(site)
-        if known not in (None, new.code) and not is_correction:
+        own, (first, *accepted) = self._file.membership()
+        known = Replica(first, accepted=accepted)
+        known.load(self._file.entries()[0])
+        check_neighbour(known.in_force()[-1], own, site)
+        new, before = Neighbour(site, as_address(address), as_code(code)), self.codes().get(site)
+        if before not in (None, new.code) and not is_correction:
             raise CbocError(
-                f"'{site}' was added with the code {known}; if that was a mistake, and only then, add it with --again."
+                f"'{site}' was added with the code {before}; if that was a mistake, and only then, add it with --again."
             )
         self._check_known(new)
         self._file.remember(**{PEER + site: {"address": new.address, "code": new.code}})

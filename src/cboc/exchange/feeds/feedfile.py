@@ -99,13 +99,20 @@ class FeedFile:
         with self._undamaged():
             return {key: json.loads(value) for key, value in rows}
 
-    def membership(self) -> tuple[str, Study]:
-        """The site whose file this is, and the study that its own hello names."""
-        site = self.about.get("site")
-        study = study_of([entry for _, entry in self.written(str(site))[:1]])
-        if study is None:
+    def membership(self) -> tuple[str, list[Study]]:
+        """The site whose file this is, and the versions of the study that it has begun with, the newest last.
+
+        They are those that were kept when it joined, or the one that its own hello names.
+        """
+        facts = self.facts()
+        site = str(facts.get("site"))
+        with self._undamaged():
+            versions = [Study.from_agreement(each) for each in facts.get("agreements", ())]
+        if not versions and (study := study_of([entry for _, entry in self.written(site)[:1]])) is not None:
+            versions = [study]
+        if not versions:
             raise CbocError(f"{self.path} has joined no study yet; use cboc join.")
-        return str(site), study
+        return site, versions
 
     def append(self, entry: FeedEntry) -> None:
         """Save an entry of the own feed, unless another process of this site was faster."""

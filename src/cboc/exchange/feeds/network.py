@@ -40,6 +40,7 @@ OLD_COPY = (
     "entry {} of '{}' is known to others and not in this file: it is an older copy, or another one is in use. Use the "
     "newest, and only one."
 )
+NOBODY_YET = "no neighbour has answered this site, and one has to before its first turn: see cboc peer list."
 TRIES = 5  # to append before another process of this site does
 Method = TypeVar("Method", bound=Callable[..., Any])
 
@@ -109,11 +110,24 @@ class Feeds:
             with suppress(Unreachable):
                 for entry in self.carrier.take(self.replica, [self.site]):
                     self.bring(entry)
-            self._write(greeting(self._keys.identity, self.study.agreement()), 0)
+            if not self._is_unheard:
+                self._write(greeting(self._keys.identity, self.study.agreement()), 0)
         elif self.study.version > max(self.feed.signed.values()):  # accepted, and stopped before it was said
             self.sign(self.study)
 
+    @property
+    def _is_unheard(self) -> bool:
+        """Whether there are neighbours and none has answered: it could be that the study has changed already."""
+        return bool(self._neighbours) and self.carrier.silent.keys() >= set(self._neighbours)
+
     # ------------------------------------------------------------------------------------------ a study that changes
+
+    def follow(self) -> None:
+        """Go on under the version that the own feed has agreed to by now: another process of this site wrote that."""
+        self.reload()
+        if (current := self.replica.current(self.site)).version > self.study.version:
+            self.study = current
+            self._look_around()
 
     def agreed(self) -> Study:
         """What is agreed now: the newest version that all stewards have signed, as far as that is known here."""
@@ -185,6 +199,8 @@ class Feeds:
         """Append an entry to the own feed: on disk first, then it counts, then it is given to the others."""
         if self.feed.trouble:
             raise Conflict(f"{self.feed.trouble}.")
+        if self.feed.last is None and said["act"] != Act.HELLO:
+            raise Waiting(self._standing(self._record()), NOBODY_YET)
         digest = self.study.digest if self.feed.last is None else self.replica.current(self.site).digest
         entry = write(self._keys, digest, self.site, self.feed.last, turn, said, designs)
         if self.feed.last is not None:
@@ -200,6 +216,8 @@ class Feeds:
     def submit(self, proposal: Proposal) -> None:
         """Append a proposal to the own feed; the same one counts once."""
         self.study.check_proposal(proposal)
+        if self.feed.last is None:
+            self.hello()
         self.sync()
         record = self._record()
         answers, latest = self._answers(record), record.latest(self.site)

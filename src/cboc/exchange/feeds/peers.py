@@ -13,15 +13,14 @@ import time
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
+from typing import Any
 
 from cboc.exchange.feeds.addresses import Addresses, Neighbour
 from cboc.exchange.feeds.entry import FeedEntry
-from cboc.exchange.feeds.feedfile import FeedFile
 from cboc.exchange.feeds.keys import Keys
-from cboc.exchange.feeds.network import Feeds
 from cboc.exchange.feeds.replica import Replica
 from cboc.exchange.feeds.request import MOST_SITES, Known, Request, known_of
-from cboc.exchange.feeds.visit import PATIENCE, Visit
+from cboc.exchange.feeds.visit import PATIENCE, OtherStudy, Visit
 from cboc.exchange.network import Unreachable
 
 MOST_AT_ONCE = 32  # neighbours that are asked at the same time
@@ -38,6 +37,7 @@ class Peers:
     def __init__(self, site: str, keys: Keys, addresses: Addresses, patience: float = PATIENCE) -> None:
         self.site, self._keys, self._addresses, self._patience = site, keys, addresses, patience
         self.silent: Mapping[str, str] = {}
+        self.other_studies: list[Mapping[str, Any]] = []  # that neighbours have, as far as they have answered so
         self._spared: dict[str, float] = {}  # until when a neighbour that has let this site wait is not asked again
 
     def give(self, replica: Replica, site: str) -> None:
@@ -45,6 +45,7 @@ class Peers:
 
     def take(self, replica: Replica, sites: Iterable[str]) -> Iterator[FeedEntry]:
         """What the neighbours have that is not known here; some of them may not answer, but not all."""
+        self.other_studies = []
         there, neighbours = self._addresses.all(), replica.neighbours(self.site)
         silent = {site: NOT_ADDED.format(site) for site in neighbours if site not in there}
         wanted = {site for site in sites if site not in silent and not replica.feeds[site].trouble}
@@ -59,6 +60,7 @@ class Peers:
                     yield from answer.result()
                     answering.append(visit)
                 except (Unreachable, CancelledError) as error:
+                    self.other_studies += [error.agreement] if isinstance(error, OtherStudy) else []
                     silent[visit.neighbour.site] = str(error) or NO_TIME.format(visit.neighbour.site)
             self.silent = silent
             if added and not answering:
@@ -86,7 +88,7 @@ class Peers:
 
     def _rest(self, replica: Replica, visits: list[Visit], wanted: set[str]) -> Iterator[FeedEntry]:
         """What can be had of other feeds from those that answer; they are asked only for what is still missing."""
-        rest = [site for site in replica.study.sites if site in wanted]
+        rest = [site for site in replica.feeds if site in wanted]
         for start in range(0, len(rest), MOST_SITES):
             for visit in visits:
                 try:
@@ -123,9 +125,3 @@ class Peers:
             missing = (k for k, entry in enumerate(feed.entries) if site in seen and not entry.is_whole)
             found[site] = known_of(feed.entries[: next(missing, len(feed.entries))])
         return found
-
-
-def between_peers(file: FeedFile) -> Feeds:
-    """The network of the site whose file of feeds this is, through its peers."""
-    (site, study), addresses = file.membership(), Addresses(file)
-    return Feeds(Replica(study, file.keep, addresses.codes), site, file.keys, Peers(site, file.keys, addresses), file)

@@ -9,10 +9,12 @@ sees more sees the same ones and perhaps later ones.
 from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
+from typing import Any
 
 from cboc.errors import CbocError
 from cboc.exchange.amendment import check_successor
 from cboc.exchange.feeds.entry import Act, FeedEntry
+from cboc.exchange.feeds.keys import Identity
 from cboc.exchange.study import Study
 
 Signed = Mapping[str, Mapping[str, int]]  # by site: the numbers of the versions that it has signed, by their digests
@@ -56,8 +58,13 @@ def named_by(entry: FeedEntry) -> Study | None:
     """The version that a hello or an amendment names; None if it is neither, or cannot be read."""
     if entry.act not in (Act.HELLO, Act.AMEND) or entry.said is None:  # in this order: the act may be known already
         return None
+    return study_in(entry.said["agreement"])
+
+
+def study_in(agreement: Mapping[str, Any]) -> Study | None:
+    """The study of an agreement that somebody has sent; None if it cannot be read."""
     try:
-        return Study.from_agreement(entry.said["agreement"])
+        return Study.from_agreement(agreement)
     except (CbocError, ValueError, TypeError, KeyError, AttributeError, ArithmeticError):
         return None
 
@@ -69,8 +76,13 @@ def found_in(first: Study, entries: Iterable[FeedEntry]) -> list[Study]:
     versions: dict[str, Study] = {}
     signed: dict[str, dict[str, int]] = {}
     for entry in some:
-        study, identity = named_by(entry), keys.get(entry.site)
-        if study is not None and identity is not None and entry.is_signed_by(identity):
+        study = named_by(entry)
+        if study is not None and _is_signed(entry, keys):
             versions[study.digest] = study
             signed.setdefault(entry.site, {})[study.digest] = study.version
-    return in_force([first], versions, signed)
+    left = {entry.site for entry in some if entry.act is Act.LEAVE and _is_signed(entry, keys)}
+    return in_force([first], versions, signed, left)
+
+
+def _is_signed(entry: FeedEntry, keys: Mapping[str, Identity]) -> bool:
+    return entry.site in keys and entry.is_signed_by(keys[entry.site])

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import ssl
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from io import BytesIO
+from typing import Any
 
 import httpx2
 
@@ -35,6 +36,14 @@ LONG = 4.0  # times that, until it ends
 PLAIN = {"Accept-Encoding": "identity"}
 SMALL = 64 * 1024  # bytes of an introduction
 LARGEST = MOST_BYTES + LARGEST_ENTRY + MOST_ENTRIES  # bytes of an answer
+
+
+class OtherStudy(Unreachable):
+    """A neighbour has another study, or another version of it."""
+
+    def __init__(self, sentence: str, agreement: Mapping[str, Any]) -> None:
+        self.agreement = agreement
+        super().__init__(sentence)
 
 
 class Visit:
@@ -72,7 +81,7 @@ class Visit:
                 status, said = self._send(content)
             if status == 200:
                 return list(read_lines(BytesIO(said)))
-            raise Unreachable(self._refusal(study, status, said))
+            raise self._refusal(study, status, said)
 
     def _meet(self) -> str:
         """Find out who is there, and keep the certificate that its keys vouch for."""
@@ -122,22 +131,25 @@ class Visit:
         except (CbocError, ValueError) as error:
             raise Unreachable(f"what answers at {address} is not a peer ({shown(str(error))}).") from None
 
-    def _refusal(self, study: Study, status: int, content: bytes) -> str:
+    def _refusal(self, study: Study, status: int, content: bytes) -> Unreachable:
         """Why a neighbour gives nothing, in one sentence."""
         site = self.neighbour.site
         if status == 403:
-            return (
+            return Unreachable(
                 f"'{site}' refuses this site: there it was not added, or with other keys; cboc peer list shows the "
                 "command that adds it."
             )
         try:
             said = read(REFUSAL, content)
         except Misfit:
-            return f"what answers at {self.neighbour.address} is not a peer (it answers {status})."
-        if said["agreement"] is not None:
-            lines = differences(study.agreement(), said["agreement"])
-            return f"'{site}' has another study than this site: {shown('; '.join(lines)) or 'compare the files'}."
-        return f"'{site}' answers: {shown(said['error'])}"
+            return Unreachable(f"what answers at {self.neighbour.address} is not a peer (it answers {status}).")
+        if said["agreement"] is None:
+            return Unreachable(f"'{site}' answers: {shown(said['error'])}")
+        here, there = ({**each, "version": 0} for each in (study.agreement(), said["agreement"]))
+        lines = differences(here, there)
+        sentence = f"'{site}' has another study than this site: {shown('; '.join(lines))}."
+        later = f"'{site}' knows this study as a version that this site cannot check before it has heard of those who "
+        return OtherStudy(sentence if lines else later + "signed it; add them too.", said["agreement"])
 
 
 def _is_distrust(error: BaseException) -> bool:
