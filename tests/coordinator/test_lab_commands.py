@@ -274,4 +274,4 @@ def test_while_the_coordinator_is_down_ask_says_so_at_once(labs, monkeypatch):
     monkeypatch.setattr(lab, "LONG", 1.0)
     said = call("ask").splitlines()
     assert said[0].startswith("No answer from the coordinator (") and said[0].endswith("; trying again.")
-    assert "100 % your own optimum: the coordinator could not be reached" in said[-1]
+    assert "100 % your own optimum: the others could not be reached" in said[-1]

@@ -336,7 +336,7 @@ def test_while_nobody_answers_the_own_proposal_is_run():
     x.network = Nobody()
     trial = x.ask()
     assert trial.decision == Decision.UNREACHABLE and trial.x.tolist() == list(trial.proposed)
-    assert "the coordinator could not be reached" in trial.explain(("x",))
+    assert "the others could not be reached" in trial.explain(("x",))
 
 
 class Deaf:

@@ -378,7 +378,7 @@ def test_nobody_answers(labs, visit):
     assert labs.site("lab-a").trials[2].status == Status.PROPOSED
     for _ in range(2):
         text = page.post("/alone", data={"trial": 2}).text
-    assert "the coordinator could not be reached" in text and "Trial 2 is ready" in text
+    assert "the others could not be reached" in text and "Trial 2 is ready" in text
     assert labs.site("lab-a").trials[2].decision == Decision.UNREACHABLE
     page.post("/result", data={"trial": 2, "y": "3"})
     assert labs.site("lab-a").trials[2].y == 3.0

@@ -190,7 +190,7 @@ def test_going_on_alone_while_nobody_answers(labs, visit):
     tab_to(window, "[action='/alone'] button")
     window.keyboard.press("Enter")
     ready(window, 2)
-    assert "the coordinator could not be reached" in window.inner_text("#live")
+    assert "the others could not be reached" in window.inner_text("#live")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -82,7 +82,7 @@ def in_short(site: Site, trials: Sequence[Trial], count: int | None) -> str:
 def _alone(count: int, of: int) -> str:
     """Say that nobody answered: for all of these experiments, or for some."""
     which = "They are" if count == of else "1 of them is" if count == 1 else f"{count} of them are"
-    return f"{which} 100 % your own optimum: the coordinator could not be reached, so nothing was mixed in."
+    return f"{which} 100 % your own optimum: the others could not be reached, so nothing was mixed in."
 
 
 def told_lines(entered: Entered, sheet: str) -> str:

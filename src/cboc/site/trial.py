@@ -213,7 +213,7 @@ class Trial:
             return f"Turn {self.turn.number}: proposed, waiting for the others."
         answer, note = self.turn.answer, self.turn.note
         if answer is None:
-            return "100 % your own optimum: the coordinator could not be reached, so nothing was mixed in."
+            return "100 % your own optimum: the others could not be reached, so nothing was mixed in."
         because = f", because {note.reason}" if note.reason else ""
         if self.decision is Decision.CONTRADICTED:
             return f"100 % your own optimum: nothing is mixed in{because}."

@@ -75,6 +75,7 @@ class Session:
         self._meeting = Lock()  # held while the others' messages are fetched, where there is no coordinator
         self._met = -float("inf")  # when that began the last time
         self._trouble = ""  # why it did not work
+        self._silences: dict[str, str] = {}  # why some of the others did not answer then
 
     def open(self, *, is_alone: bool = False) -> Site:
         """Open the site anew from its file; `is_alone` lets it go on without the coordinator."""
@@ -176,18 +177,24 @@ class Session:
             return None
         silence = self._clock() - self._met
         is_silent = self._meeting.locked() and silence > PATIENCE
-        return replace(site.network.known(), trouble=SILENT.format(silence) if is_silent else self._trouble)
+        known = site.network.known()
+        peers = tuple(replace(peer, silence=self._silences.get(peer.site, "")) for peer in known.peers)
+        return replace(known, peers=peers, trouble=SILENT.format(silence) if is_silent else self._trouble)
 
     def meet(self) -> None:
         """Fetch what the others wrote, unless that was done a moment ago or is being done: it may take long."""
         if self._clock() < self._met + FRESH or not self._meeting.acquire(blocking=False):
             return
         try:
-            network = self.open().network
-            self._met = self._clock()
+            site = self.open()
+            network, self._met = site.network, self._clock()
             if isinstance(network, WithoutCentre):
                 network.sync()
                 self._trouble = network.trouble
+                self._silences = {peer.site: peer.silence for peer in network.known().peers}
+                if site.is_finished:  # the study may have been amended, and have more to do for it
+                    with self._lock:
+                        self._ask(site)
         finally:
             self._meeting.release()
 
