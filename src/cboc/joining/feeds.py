@@ -255,6 +255,8 @@ def connect(file: SiteFile, agreed: Study, name: str) -> Feeds:
     if kept.about.get("site") != name:
         raise CbocError(f"{kept.path} is the file of feeds of another site; bring back that of '{name}'.")
     carrier, drifts = _carrier(file.about, name, kept), bool(file.about.get("drifts"))
+    if kept.about.get("drifts", False) != drifts:
+        kept.remember(drifts=drifts)  # for the server, which does not open the site's file
     if isinstance(carrier, Peers):
         agreed = _arrived(file, agreed, arrive(kept, carrier))
     first, *accepted = kept_versions(file)

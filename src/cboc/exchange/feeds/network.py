@@ -123,8 +123,10 @@ class Feeds:
     # ------------------------------------------------------------------------------------------ a study that changes
 
     def follow(self) -> None:
-        """Go on under the version that the own feed has agreed to by now: another process of this site wrote that."""
+        """Go on as another process of this site has settled it: under its newest version, and whether it drifts."""
         self.reload()
+        if self._file is not None:
+            self._drifts = bool(self._file.facts().get("drifts"))
         if (current := self.replica.current(self.site)).version > self.study.version:
             self.study = current
             self._look_around()
