@@ -103,7 +103,26 @@ def test_one_steward_signs_and_the_others_accept(at, tmp_path):
     turn("y", "x")
     assert "12" in at("y", "status")
     assert "is agreed exactly so" in at("x", "amend", changed, "--yes", code=2)
-    assert "was amended while it ran; such a study stays where it is" in at("x", "move", "folder:shared", code=2)
+    said = at("x", "move", "https://127.0.0.1:1", "code", code=2)
+    assert "does not move between a coordinator and feeds then: go on" in said and "cboc join --data" in said
+
+
+def test_a_study_that_was_amended_moves_to_another_folder(at, tmp_path):
+    file = written(tmp_path / "study.toml", "rounds")
+    for site in ("x", "y"):
+        join(at, site, study=file)
+    turn("x", "y")
+    changed = written(file, "rounds", sites=("x", "y", "z"))
+    at("x", "amend", changed, "--yes"), at("y", "amend", changed, "--yes")
+    join(at, "z")
+    turn("x", "y", "z")
+    (tmp_path / "other").mkdir()
+    for site in ("z", "x", "y"):
+        at(site, "move", "folder:other")
+    (tmp_path / "shared").rename(tmp_path / "away")
+    turn("x", "y", "z")
+    for site in ("x", "z"):
+        assert min(cboc.join(storage=f"{site}.db").trials[-1].answer.weights) > 0.0
 
 
 def test_the_horizon_is_extended_after_everybody_has_finished(at, tmp_path):

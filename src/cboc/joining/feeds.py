@@ -121,12 +121,13 @@ def found(url: str, study: Study, site: str, sealed: bool, git: bool) -> tuple[s
     return address, list(entries)
 
 
-def check_place(about: Mapping[str, Any], study: Study, name: str, kept: FeedFile) -> None:
+def check_place(about: Mapping[str, Any], versions: list[Study], name: str, kept: FeedFile) -> None:
     """Raise one sentence if somebody with other keys has been at an address under the name of this site."""
     from cboc.exchange.feeds.replica import Replica
 
-    for entry in _carrier(about, name, kept).take(Replica(study), [name]):
-        if entry.site == name and entry.study == study.digest and entry.identity not in (None, kept.keys.identity):
+    digests, replica = {study.digest for study in versions}, Replica(versions[0], accepted=versions[1:])
+    for entry in _carrier(about, name, kept).take(replica, [name]):
+        if entry.site == name and entry.study in digests and entry.identity not in (None, kept.keys.identity):
             raise CbocError(
                 f"{about['url']} has entries of '{name}' with other keys: an earlier feed of this site, or somebody "
                 "else's. Move to an empty place."

@@ -19,13 +19,17 @@ from cboc.errors import CbocError
 from cboc.exchange.network import NotSubmitted, Waiting, WithoutCentre
 from cboc.exchange.study import Study
 from cboc.joining import coordinator, feeds
-from cboc.joining.agreement import kept_agreement
+from cboc.joining.agreement import kept_agreement, kept_versions
 from cboc.joining.join import join
 from cboc.site.site import Site
 from cboc.storage.sitefile import SiteFile
 
 SHORTEST_WAIT = 1.0  # seconds for another process of this site
 IN_USE = "another process of this site uses {} just now; stop it, or wait until it is done, and move then."
+AMENDED = (
+    "study '{}' was amended while it ran, and does not move between a coordinator and feeds then: go on where it "
+    "is, or begin another study, which every site joins with what it has measured (cboc export, cboc join --data)."
+)
 QUICK = 5.0  # seconds for the coordinator that is left: it may be gone
 
 
@@ -54,8 +58,10 @@ def move(
         raise CbocError(f"{file.path} has joined no study yet; cboc join does that.")
     with file.claim(SHORTEST_WAIT, IN_USE):
         study, name = kept_agreement(file)
-        if study.version > 0:  # its turns are under several versions, and only one would move
-            raise CbocError(f"study '{study.name}' was amended while it ran; such a study stays where it is, for now.")
+        if study.version > 0 and not (feeds.is_address(url) and feeds.is_address(file.about["url"])):
+            raise CbocError(
+                AMENDED.format(study.name)
+            )  # turns do not say at a coordinator under which version they are
         if feeds.is_address(url):
             _to_feeds(file, study, name, url, {"sealed": sealed, "git": git})
         else:
@@ -77,14 +83,18 @@ def _remember(file: SiteFile, **facts: Any) -> None:
 
 
 def _to_feeds(file: SiteFile, study: Study, name: str, url: str, settings: dict[str, bool]) -> None:
-    address, brought = feeds.found(url, study, name, **settings)
+    first, *_ = kept_versions(file)
+    address, brought = feeds.found(url, first, name, **settings)
     there = {"url": address, **settings}
     if there == {key: file.about.get(key, False) for key in there}:
         with suppress(CbocError):
             feeds.connect(file, study, name).sync()  # a move that was killed at its end is complete after this
         raise CbocError(f"{file.path} is at {address} already.")
     if feeds.is_address(file.about["url"]):  # the same feed by another way
-        feeds.check_place(there, study, name, feeds.feeds_of(file))
+        kept, versions = feeds.feeds_of(file), kept_versions(file)
+        feeds.check_place(there, versions, name, kept)
+        if len(versions) > 1:
+            kept.remember(agreements=[each.agreement() for each in versions])
     else:
         _begin_feed(file, study, name, there, brought)
     _remember(file, **there)
@@ -99,7 +109,7 @@ def _begin_feed(file: SiteFile, study: Study, name: str, there: dict[str, Any], 
     begun = place.with_name(f".{place.name}.moving")
     begun.unlink(missing_ok=True)
     kept = FeedFile(begun, is_made=True)
-    feeds.check_place(there, study, name, kept)
+    feeds.check_place(there, [study], name, kept)
     site = join(storage=file.path, patience=QUICK)
     has_left = bool(file.about.get("has_left"))  # the coordinator was told: the others would wait for nothing
     entries = moved_feed(kept.keys, study, name, _answered(site, file), site.spent, has_left=has_left)
