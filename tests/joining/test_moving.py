@@ -359,7 +359,7 @@ def test_refusals_are_one_sentence_and_change_nothing(moving, tmp_path):
     for given, complaint in (
         (f"folder:{tmp_path / 'other'}", "holds study 'another', which differs from yours"),
         (f"folder:{tmp_path / 'shared'}", "has entries of 'x' with other keys"),
-        (f"folder:{tmp_path / 'nowhere'}", "there is no folder"),
+        (f"folder:{tmp_path / 'nowhere' / 'deep'}", "there is no folder"),
         ("folder:", "the address of a folder is folder:PATH"),
         ("ftp://x", "a coordinator's address looks like"),
         (of.url, "is at the coordinator"),
