@@ -417,7 +417,7 @@ def test_differences_do_not_reach_the_terminal_as_they_came(server):
 def test_a_disagreement_without_a_difference(server):
     for agreement in (STUDY.agreement(), dict(reversed(STUDY.agreement().items()))):
         server.reply = answer(409, {"error": "another.", "agreement": agreement})
-        assert sentence_of(server.url, "join").endswith("not yours: it looks the same, but the coordinator refuses it.")
+        assert sentence_of(server.url, "join").endswith("not yours: it looks the same, but is refused.")
 
 
 def test_a_coordinator_that_failed_is_not_called_none(server):

@@ -362,7 +362,8 @@ def test_refusals_are_one_sentence_and_change_nothing(moving, tmp_path):
         (f"folder:{tmp_path / 'nowhere' / 'deep'}", "there is no folder"),
         ("folder:", "the address of a folder is folder:PATH"),
         ("ftp://x", "a coordinator's address looks like"),
-        (of.url, "is at the coordinator"),
+        (of.url, "is at .* already"),
+        ("http://elsewhere:1", "is at the coordinator"),
     ):
         with pytest.raises(CbocError, match=complaint):
             move(given, storage=of.file("x"))

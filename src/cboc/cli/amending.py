@@ -11,7 +11,7 @@ import typer
 from cboc.cli.coordinator import opened
 from cboc.cli.lab import QUICK, site_file, site_of
 from cboc.cli.notes import notes
-from cboc.cli.operations import DATABASE, Database
+from cboc.cli.operations import DATABASE
 from cboc.cli.site_option import FILE, SiteOption, hint
 from cboc.errors import CbocError, did_you_mean
 from cboc.exchange.amendment import changes, successor
@@ -19,12 +19,21 @@ from cboc.exchange.study import Study
 from cboc.storage.sitefile import SiteFile
 from cboc.studyfile import read_terms
 
+GivenDatabase = Annotated[
+    str | None,
+    typer.Option(
+        metavar="URL",
+        envvar="CBOC_DATABASE",
+        help="At a coordinator: its database, sqlite:///FILE.db or postgresql+psycopg://USER@HOST/NAME.",
+        show_default=DATABASE,
+    ),
+]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 
 def amend(
     study: Annotated[Path, typer.Argument(metavar="STUDY.toml", help="The study as it shall be from now on.")],
-    database: Database = DATABASE,
+    database: GivenDatabase = None,
     file: SiteOption = FILE,
     yes: Yes = False,
 ) -> None:
@@ -38,10 +47,10 @@ def amend(
     Example: `cboc amend study.toml --database sqlite:///coordinator.db`, or at a steward's site `cboc amend study.toml`
     """
     given = read_terms(study).study
-    if _is_without_centre(file):
+    if database is None and _is_without_centre(file):
         _sign(file, given, is_sure=yes)
         return
-    with opened(database) as engine:
+    with opened(database or DATABASE) as engine:
         from cboc.coordinator.transactions import Transactions
 
         transactions = Transactions(engine)

@@ -24,7 +24,7 @@ from cboc.data.dataset import Direction
 from cboc.data.numbers import read_number
 from cboc.data.objective import Measurement
 from cboc.errors import CbocError, at, installing
-from cboc.exchange.network import Standing, Unreachable, Waiting
+from cboc.exchange.network import Standing, Unreachable, Waiting, WithoutCentre
 from cboc.exchange.study import Study
 from cboc.site import worksheet
 from cboc.site.plate import Same
@@ -63,8 +63,13 @@ def join(
         ),
     ] = None,
     sealed: Annotated[
-        bool, typer.Option("--sealed", help="In a folder: encrypt what is written for the site's neighbours.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--sealed/--no-sealed",
+            help="In a folder: encrypt what is written from now on for the site's neighbours.",
+            show_default=False,
+        ),
+    ] = None,
     git: Annotated[
         bool | None,
         typer.Option("--git/--no-git", help="The folder is a git working copy: pull and push it.", show_default=False),
@@ -100,6 +105,7 @@ def join(
     --site lab-b --direction maximise`, `cboc join peers: --site lab-b --study study.toml --direction maximise`
     """
     is_without_centre = address.startswith(("folder:", "stick:", "peers:"))
+    check_way(address)
     if not is_without_centre and not is_private(address):  # before the code and a token are sent
         notes.print(
             f"{address} is not HTTPS: anybody on the way can read designs and speak for this site.", style="red"
@@ -125,8 +131,26 @@ def join(
         notes.print(_without_effect(joined.study, is_without_centre))
     typer.echo(write(_parameters(joined), Format.TABLE))
     others = ", ".join(name for name in joined.study.sites if name != joined.name)
+    if joined.spent:
+        lost = f"{joined.spent} experiments of this site that the others know of"
+        notes.print(f"{file} does not have {lost}: it goes on after them.", style="red")
+    say_trouble(joined)
     start = f"Joined '{joined.study.name}' as '{joined.name}', with {others or 'nobody else'}"
     notes.print(f"{start}. Next: {hint('peer serve' if address.startswith('peers:') else 'ask', file)}.")
+
+
+def check_way(address: str) -> None:
+    """Raise one sentence if an address is none."""
+    if "://" not in address and not address.startswith(("folder:", "stick:", "peers:")):
+        raise CbocError(
+            f"an address is https://HOST:PORT of a coordinator, folder:PATH, stick:FILE or peers:; '{address}' is none."
+        )
+
+
+def say_trouble(site: Site) -> None:
+    """Say why the others cannot be reached just now, where there is no coordinator."""
+    if isinstance(site.network, WithoutCentre) and site.network.trouble:
+        notes.print(f"{site.network.trouble} Nothing is lost: what is written here is given when that works again.")
 
 
 def _without_effect(study: Study, is_without_centre: bool) -> str:
@@ -192,6 +216,7 @@ def ask(
     except Finished as finished:
         notes.print(f"{finished} {hint('best', file)} shows what it has found.")
         raise typer.Exit(FINISHED) from None
+    say_trouble(site)
     text = sheet(site, trials, format)
     if output is None:
         typer.echo(text.rstrip("\n"))

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from cboc.cli.lab import is_private, needs, site_file
+from cboc.cli.lab import check_way, is_private, needs, site_file
 from cboc.cli.notes import notes
 from cboc.cli.show import many
 from cboc.cli.site_option import FILE, SiteOption, hint
@@ -18,9 +18,17 @@ def move(
     address: Annotated[str, typer.Argument(help="A shared folder, folder:PATH, or a coordinator, https://HOST:PORT.")],
     code: Annotated[str | None, typer.Argument(help="The invitation, for a coordinator.", show_default=False)] = None,
     sealed: Annotated[
-        bool, typer.Option("--sealed", help="In a folder: encrypt what is written for the site's neighbours.")
-    ] = False,
-    git: Annotated[bool, typer.Option("--git", help="The folder is a git working copy: pull and push it.")] = False,
+        bool | None,
+        typer.Option(
+            "--sealed/--no-sealed",
+            help="In a folder: encrypt for the site's neighbours; if not said, as in the folder before.",
+            show_default=False,
+        ),
+    ] = None,
+    git: Annotated[
+        bool | None,
+        typer.Option("--git/--no-git", help="The folder is a git working copy: pull and push it.", show_default=False),
+    ] = None,
     certificate: Annotated[
         Path | None, typer.Option(metavar="PEM", help="The coordinator's certificate, if it made its own.")
     ] = None,
@@ -39,6 +47,7 @@ def move(
     from cboc.joining import move
     from cboc.joining.feeds import is_address
 
+    check_way(address)
     if not is_address(address) and not is_private(address):
         notes.print(f"{address} is not HTTPS: anybody on the way can read designs and speak for the site.", style="red")
     text = None if certificate is None else certificate.read_text(encoding="ascii", errors="replace")

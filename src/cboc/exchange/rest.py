@@ -152,8 +152,8 @@ class Rest:
         return Refused(f"the coordinator at {self.client.url} refused: {said['error']}")
 
 
-def disagreement(expected: Study, agreement: dict[str, Any]) -> CbocError:
-    """The error that lists how the expected study (here) differs from the coordinator's (there)."""
+def disagreement(expected: Study, agreement: dict[str, Any], whose: str = "the coordinator's") -> CbocError:
+    """The error that lists how the expected study (here) differs from that of the coordinator, or others (there)."""
     here, there = ({**terms, "version": None} for terms in (expected.agreement(), agreement))  # a file has none
-    lines = differences(here, there) or ["it looks the same, but the coordinator refuses it"]
-    return Refused(f"the coordinator's study is not yours: {shown('; '.join(lines), LONGEST_DIFFERENCES)}.")
+    lines = differences(here, there) or ["it looks the same, but is refused"]
+    return Refused(f"{whose} study is not yours: {shown('; '.join(lines), LONGEST_DIFFERENCES)}.")

@@ -28,7 +28,7 @@ def kept_agreement(file: SiteFile, expected: Study | None = None) -> tuple[Study
     """The study in a site's file, and the site's name in it; raises the differences if another one is expected."""
     *earlier, agreed = kept_versions(file)
     if expected is not None and not any(is_same(expected, each) for each in (*earlier, agreed)):
-        raise disagreement(expected, file.about["agreement"])
+        raise disagreement(expected, file.about["agreement"], "the site's")
     name = file.about.get("site")
     if name not in agreed.sites:
         raise CbocError(damaged(file))
@@ -49,3 +49,10 @@ def keep_agreement(file: SiteFile, newest: Study) -> None:
         return
     before = [*file.about.get("agreements", []), file.about["agreement"]]
     file.remember(agreement=newest.agreement(), agreements=before, has_left=False)
+
+
+def go_on_after(file: SiteFile, turn: int, experiments: int) -> None:
+    """Go on with this turn, after so many experiments, also if a site's file has lost some of them."""
+    turns = [trial.turn.number for trial in file.trials() if trial.turn is not None]
+    if turn > max(max(turns, default=-1) + 1, file.about.get("first_turn", 0)):
+        file.remember(first_turn=turn, spent=max(0, experiments - len(turns)))

@@ -13,7 +13,7 @@ from cboc.exchange.http import Client, check_address, check_patience
 from cboc.exchange.network import Unreachable
 from cboc.exchange.rest import Membership, Refused, Rest
 from cboc.exchange.study import Study
-from cboc.joining.agreement import damaged, kept_agreement, read_study
+from cboc.joining.agreement import damaged, go_on_after, kept_agreement, read_study
 from cboc.storage.sitefile import SiteFile
 
 LONGEST_CODE = 200  # characters that a coordinator reads
@@ -103,10 +103,9 @@ def arrive(file: SiteFile, url: str, code: str, certificate: str | None, patienc
 
 
 def _start_after(file: SiteFile, there: Membership) -> None:
-    """Go on after the turns that the coordinator has of this site, also if its file has lost some of them."""
-    turns = [trial.turn.number for trial in file.trials() if trial.turn is not None]
-    if there.turn is not None and there.turn > max(turns, default=-1) + 1:
-        file.remember(first_turn=there.turn, spent=max(0, (there.experiments or 0) - len(turns)))
+    """Go on after the turns that the coordinator has of this site."""
+    if there.turn is not None:
+        go_on_after(file, there.turn, there.experiments or 0)
 
 
 def _is_whole(agreement: dict[str, Any]) -> bool:

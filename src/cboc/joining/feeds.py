@@ -18,7 +18,7 @@ from cboc.exchange import wire
 from cboc.exchange.amendment import is_same
 from cboc.exchange.rest import disagreement
 from cboc.exchange.study import Study
-from cboc.joining.agreement import keep_agreement, kept_versions
+from cboc.joining.agreement import go_on_after, keep_agreement, kept_versions
 from cboc.storage.sitefile import SiteFile
 
 if TYPE_CHECKING:
@@ -59,7 +59,6 @@ def introduce(
     file: SiteFile, url: str, site: str | None, direction: str | None, study: Study | None, sealed: bool, git: bool
 ) -> None:
     """Find the study where the others are, or bring it, and keep who this site is."""
-    check_kind("sealed", sealed, bool, "True or False")
     given = {"site": "the name of your site in the study (--site)", "direction": "a direction (maximise or minimise)"}
     values = {"site": site, "direction": direction}
     if missing := [words for name, words in given.items() if values[name] is None]:
@@ -67,10 +66,13 @@ def introduce(
     _check_settings(url, sealed, git)
     if study is not None and study.rule.terms is None:
         raise CbocError("a rule of your own cannot be shared with others; use a name, or a fixed matrix.")
+    if study is not None:  # before anything is written
+        study.index(str(site))
+        _check_names(study)
     versions, address, entries = _reached(url, study, str(site), git)
     *earlier, agreed = versions
     if study is not None and not any(is_same(study, each) for each in versions):
-        raise disagreement(study, agreed.agreement())
+        raise disagreement(study, agreed.agreement(), f"the {'folder' if url.startswith(FOLDER) else 'other site'}'s")
     agreed.index(str(site))
     _check_names(agreed)
     kept = feeds_of(file, is_made=True)
@@ -148,7 +150,7 @@ def _found(url: str, study: Study | None, site: str, git: bool) -> tuple[list[St
     from cboc.exchange.feeds.replica import Replica
     from cboc.exchange.feeds.versions import found_in
 
-    place = Folder(Path(url.removeprefix(FOLDER)).expanduser().resolve())
+    place = Folder(_path(url, FOLDER))
     if study is not None and not git:
         place.make()
     remote = GitFolder(place, site) if git else None
@@ -178,7 +180,7 @@ def _brought(url: str, study: Study | None) -> tuple[list[Study], str, Iterable[
     from cboc.exchange.feeds.versions import found_in
 
     name = url.removeprefix(STICK).strip()
-    entries = list(read_bundle(Path(name).expanduser())) if name else []
+    entries = list(read_bundle(_path(url, STICK))) if name else []
     agreed = study_of(entries) or study
     if agreed is None:
         raise CbocError("by stick, the first site gives the study file (--study), the others a file: stick:FILE.")
@@ -194,15 +196,33 @@ def _given(study: Study | None) -> tuple[list[Study], str, Iterable[FeedEntry]]:
     return [study], PEERS, ()
 
 
-def move(file: SiteFile, url: str | None) -> None:
-    """Keep a new path of the same folder."""
-    if url is None or url == file.about["url"] or not url.startswith(FOLDER):
+def come_back(file: SiteFile, url: str | None, site: str | None) -> None:
+    """Join again as the same site in the same way; the folder may have another path now."""
+    about = file.about
+    if site not in (None, about["site"]):
+        raise CbocError(f"{file.path} is the file of '{about['site']}'; use another file for '{site}'.")
+    if url is None or url == about["url"]:
         return
+    way = next(way for way in (FOLDER, STICK, PEERS) if about["url"].startswith(way))
+    if way == STICK and url.startswith(STICK):
+        raise CbocError(f"{file.path} has joined already; cboc feed import FILE takes in what others have exported.")
+    if way != FOLDER or not url.startswith(FOLDER):
+        raise CbocError(f"{file.path} has joined at {about['url']}; cboc move {url} moves it there.")
     from cboc.exchange.feeds.folder import Folder
 
-    place = Folder(Path(url.removeprefix(FOLDER)).expanduser().resolve())
+    place = Folder(_path(url, FOLDER))
     place.check(kept_versions(file)[0])
-    file.remember(url=f"{FOLDER}{place.path}")
+    there = {**about, "url": f"{FOLDER}{place.path}"}
+    check_place(there, kept_versions(file), about["site"], feeds_of(file))
+    file.remember(url=there["url"])
+
+
+def _path(url: str, way: str) -> Path:
+    """The path in an address."""
+    try:
+        return Path(url.removeprefix(way).strip()).expanduser().resolve()
+    except (RuntimeError, ValueError, OSError) as error:
+        raise CbocError(f"{url} is not the path of a file or folder here: {error}.") from None
 
 
 def settle(file: SiteFile, **given: bool | None) -> None:
@@ -210,6 +230,7 @@ def settle(file: SiteFile, **given: bool | None) -> None:
     news = {name: value for name, value in given.items() if value is not None}
     for name, value in news.items():
         check_kind(name, value, bool, "True or False")
+    _check_settings(file.about["url"], bool(news.get("sealed")), bool(news.get("git")))
     if news.get("git"):
         _check_git(file)
     file.remember(**news)
@@ -220,10 +241,7 @@ def _check_git(file: SiteFile) -> None:
     from cboc.exchange.feeds.folder import Folder
     from cboc.exchange.feeds.git import GitFolder
 
-    address = file.about["url"]
-    if address.startswith(STICK):
-        raise CbocError("--git is for a folder that is a git working copy; leave it out.")
-    GitFolder(Folder(address.removeprefix(FOLDER)), file.about["site"]).copy.check()
+    GitFolder(Folder(file.about["url"].removeprefix(FOLDER)), file.about["site"]).copy.check()
 
 
 def feeds_of(file: SiteFile, *, is_made: bool = False) -> FeedFile:
@@ -265,6 +283,7 @@ def connect(file: SiteFile, agreed: Study, name: str) -> Feeds:
     network = Feeds(replica, name, kept.keys, carrier, kept, drifts=drifts, study=agreed)
     network.hello()
     _settle_signed(file, network)
+    go_on_after(file, *network.progress)
     return network
 
 

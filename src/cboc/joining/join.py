@@ -47,7 +47,7 @@ def join(
     data: Dataset | str | Path | None = None,
     outcome: str = "y",
     certificate: str | None = None,
-    sealed: bool = False,
+    sealed: bool | None = None,
     drifts: bool | None = None,
     git: bool | None = None,
     patience: float = 60.0,
@@ -86,13 +86,13 @@ def join(
                 f"{file.path} has joined at {file.about['url']}; cboc move moves it there, or use another file to join."
             )
         if feeds.is_address(file.about["url"]):
-            feeds.move(file, url)
-            feeds.settle(file, drifts=drifts, git=git)
+            feeds.come_back(file, url, site)
+            feeds.settle(file, drifts=drifts, git=git, sealed=sealed)
         else:
             coordinator.move(file, url, code, certificate, patience)
     elif is_without_centre:
-        feeds.introduce(file, str(url), site, wanted, study, sealed, bool(git))
-        feeds.settle(file, drifts=drifts, git=git)
+        feeds.introduce(file, str(url), site, wanted, study, bool(sealed), bool(git))
+        feeds.settle(file, drifts=drifts, git=git, sealed=sealed)
         _settle(file, policy)
     else:
         coordinator.introduce(file, url=url, code=code, direction=wanted, certificate=certificate)

@@ -39,8 +39,8 @@ def move(
     *,
     storage: str | Path,
     certificate: str | None = None,
-    sealed: bool = False,
-    git: bool = False,
+    sealed: bool | None = None,
+    git: bool | None = None,
     patience: float = 60.0,
 ) -> Site:
     """Move a site that has joined to another address of its study, and return it there.
@@ -59,17 +59,22 @@ def move(
     with file.claim(SHORTEST_WAIT, IN_USE):
         study, name = kept_agreement(file)
         if study.version > 0 and not (feeds.is_address(url) and feeds.is_address(file.about["url"])):
-            raise CbocError(
-                AMENDED.format(study.name)
-            )  # turns do not say at a coordinator under which version they are
+            raise CbocError(AMENDED.format(study.name))  # at a coordinator turns do not say their version
         if feeds.is_address(url):
-            _to_feeds(file, study, name, url, {"sealed": sealed, "git": git})
+            given = {"sealed": sealed, "git": git}
+            _to_feeds(file, study, name, url, {key: _kept(file, url, key, value) for key, value in given.items()})
         else:
             _to_coordinator(file, url, code, certificate, patience)
     site = join(storage=storage, patience=patience)
     if isinstance(site.network, WithoutCentre):
         site.network.sync()
     return site
+
+
+def _kept(file: SiteFile, url: str, setting: str, given: bool | None) -> bool:
+    """A setting of a folder as it was given, or as it was in the folder that the site leaves."""
+    is_from_folder = file.about["url"].startswith(feeds.FOLDER) and url.startswith(feeds.FOLDER)
+    return bool(file.about.get(setting)) and is_from_folder if given is None else given
 
 
 def _remember(file: SiteFile, **facts: Any) -> None:
@@ -152,6 +157,8 @@ def _answered(site: Site, file: SiteFile) -> list[Any]:
 
 
 def _to_coordinator(file: SiteFile, url: str, code: str | None, certificate: str | None, patience: float) -> None:
+    if url == file.about["url"]:
+        raise CbocError(f"{file.path} is at {url} already.")
     if not feeds.is_address(file.about["url"]):
         raise CbocError(
             f"{file.path} is at the coordinator {file.about['url']}; cboc join {url} gives it another address."

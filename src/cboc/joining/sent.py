@@ -22,6 +22,7 @@ def _feed(file: SiteFile) -> list[Sent]:
 
     url, place = file.about.get("url"), feeds.feeds_path(file.path)
     address = url if feeds.is_address(url) else "the other sites"
-    kept = [FeedFile(path) for path in (place, *feeds.put_aside(place)) if path.exists()]
+    has_one = feeds.is_address(url) or place.exists()  # raises one sentence if it is missing
+    kept = [FeedFile(path) for path in (*([place] if has_one else []), *feeds.put_aside(place))]
     written = [each for one in kept for each in one.written(str(file.about.get("site")))]
     return [Sent(at, address, "APPEND", f"/feed/{entry.number}", entry.in_words()) for at, entry in written]

@@ -217,6 +217,7 @@ def test_what_is_under_a_version_that_is_not_in_force_does_not_count():
     ("change", "reason"),
     [
         ({"horizon": 9, "version": 1}, "a budget only grows"),
+        ({"sites": ("x", "y", "z\n"), "version": 1}, "short and can be printed"),
         ({"horizon": 12, "version": 0}, "not a new one"),
         ({"deadline": 60.0, "version": 1}, "a deadline may be another one, but not come or go"),
         ({"rule": "leader", "version": 1}, "cannot change in a study that runs"),

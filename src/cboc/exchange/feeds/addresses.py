@@ -6,6 +6,7 @@ has seen it use for TLS, after its keys have vouched for it; with another code i
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -28,6 +29,11 @@ class Neighbour:
     certificate: str | None = None  # PEM text, once it was seen
 
 
+def _neighbour(site: str, added: Mapping[str, str], seen: Mapping[str, str]) -> Neighbour:
+    certificate = seen.get("certificate") if seen.get("code") == added["code"] else None
+    return Neighbour(site, added["address"], added["code"], certificate)
+
+
 class Addresses:
     """The neighbours that were added to a site's file of feeds; every call reads what is there now."""
 
@@ -37,13 +43,11 @@ class Addresses:
     def all(self) -> dict[str, Neighbour]:
         """The neighbours that were added, by their names."""
         facts = self._file.facts()
-        found = {}
-        for name, fact in facts.items():
-            if name.startswith(PEER):
-                site, seen = name.removeprefix(PEER), facts.get(CERTIFICATE + name.removeprefix(PEER), {})
-                certificate = seen.get("certificate") if seen.get("code") == fact["code"] else None
-                found[site] = Neighbour(site, fact["address"], fact["code"], certificate)
-        return found
+        sites = [name.removeprefix(PEER) for name in facts if name.startswith(PEER)]
+        try:
+            return {site: _neighbour(site, facts[PEER + site], facts.get(CERTIFICATE + site, {})) for site in sites}
+        except (KeyError, TypeError, AttributeError):
+            raise CbocError(f"{self._file.path} is damaged; restore an earlier copy, with the site's file.") from None
 
     def codes(self) -> dict[str, str]:
         """The codes under which neighbours were added."""

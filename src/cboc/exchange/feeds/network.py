@@ -256,6 +256,13 @@ class Feeds:
             self._write({"act": Act.LEAVE}, self._next_turn)
 
     @property
+    def progress(self) -> tuple[int, int]:
+        """The first turn that the own feed does not have, and the experiments that it has."""
+        turns = self.feed.turns
+        said = turns[-1].said if turns else None
+        return self._next_turn, 0 if said is None else said["earlier"] + said["wells"]
+
+    @property
     def _next_turn(self) -> int:
         return self.feed.turns[-1].turn + 1 if self.feed.turns else 0
 

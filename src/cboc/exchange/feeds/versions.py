@@ -12,6 +12,7 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any
 
 from cboc.errors import CbocError
+from cboc.exchange import wire
 from cboc.exchange.amendment import check_successor
 from cboc.exchange.feeds.entry import Act, FeedEntry
 from cboc.exchange.feeds.keys import Identity
@@ -48,6 +49,9 @@ def _is_agreed(digest: str, before: Study, after: Study, signed: Signed, left: C
 def check_amendment(before: Study, after: Study) -> None:
     """Raise one sentence if one version cannot follow another where there is no coordinator."""
     check_successor(before, after)
+    for name in after.sites:
+        if not wire.NAME.fits(name):
+            raise CbocError(f"a site's name is short and can be printed; {ascii(name)[:120]} cannot be one.")
     if (before.deadline is None) != (after.deadline is None):
         raise CbocError(
             "without a coordinator a deadline may be another one, but not come or go: it decides who closes."
