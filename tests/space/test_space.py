@@ -312,6 +312,13 @@ def test_projection_onto_a_half_space_is_the_foot_of_the_perpendicular():
     np.testing.assert_allclose(space.project([0.5, 0.5]), [0.5 - 0.18, 0.5 - 0.24], atol=1e-14)
 
 
+def test_the_projection_is_nearest_where_a_grid_ends_below_one():
+    space = Space({"a": (0, 1), "b": Int(0, 3, step=2), "c": Float(0, 1, step=0.25)}, ["a + b + c >= 3.085"])
+    x = np.array([0.50123015, 0.79874554, 0.22586214])
+    nearest = np.array([0.585, 2 / 3, 0.5])
+    np.testing.assert_allclose(space.project(x), nearest, atol=1e-12)
+
+
 @quick
 @given(spaces(), st.integers(0, 999))
 def test_the_projection_is_feasible_idempotent_and_nearest(case, seed):

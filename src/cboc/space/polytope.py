@@ -66,7 +66,7 @@ class Polytope:
             return snapped
         scale = max(1.0, float(abs(x).max()))  # keeps the distance to a far-away x from overflowing
         best, best_distance, order = None, np.inf, count()
-        nodes = [(0.0, next(order), np.zeros_like(x), np.ones_like(x))]
+        nodes = [(0.0, next(order), np.zeros_like(x), self.top)]
         for _ in range(MOST_NODES):
             if not nodes or nodes[0][0] >= best_distance:
                 break
@@ -129,6 +129,11 @@ class Polytope:
             integrality=[*(int(grid is not None) for grid in self.grid), *[0] * d],
         )
         return None if solution is None else self._rounded(x, solution[:d] * spacing)
+
+    @cached_property
+    def top(self) -> Array:  # (d,)
+        """The largest value of every coordinate: a grid may end below 1."""
+        return np.array([1.0 if grid is None else grid[-1] for grid in self.grid])
 
     @cached_property
     def grids(self) -> tuple[tuple[int, Array], ...]:
