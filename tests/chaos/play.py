@@ -20,7 +20,7 @@ def play(setting, transport, place, tell=lambda _: None):
         transport.start()
         for lab in labs.values():
             lab.start()
-        while not all((place / f"{site}.done").exists() for site in labs):
+        while moments or not all((place / f"{site}.done").exists() for site in labs):
             _check(labs, until)
             done = sum(len(acknowledged(place, site)) for site in labs)
             tell(f"{done} of {total} turns, {tally['kills']} kills")
