@@ -39,6 +39,15 @@ WAITING, FINISHED = 3, 4  # exit codes of ask
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.1, 300.0  # seconds between two questions while waiting
 QUICK, LONG = 5.0, 30.0  # seconds of patience with the coordinator
 
+WITHOUT_CENTRE = ("folder:", "stick:", "peers:")  # how addresses begin; needs no extra, unlike cboc.joining.feeds
+
+Git = Annotated[
+    bool | None,
+    typer.Option("--git/--no-git", help="The folder is a git working copy: pull and push it.", show_default=False),
+]
+Certificate = Annotated[
+    Path | None, typer.Option(metavar="PEM", help="The coordinator's certificate, if it made its own.")
+]
 RowFormat = Annotated[Format, typer.Option(help="How to print it.")]
 TrialNumber = Annotated[int | None, typer.Option("--trial", min=0, help="Which trial.", show_default="the one to run")]
 Cost = Annotated[float | None, typer.Option(min=0.0, help="What the experiment cost, in a unit of your own.")]
@@ -70,10 +79,7 @@ def join(
             show_default=False,
         ),
     ] = None,
-    git: Annotated[
-        bool | None,
-        typer.Option("--git/--no-git", help="The folder is a git working copy: pull and push it.", show_default=False),
-    ] = None,
+    git: Git = None,
     drift: Annotated[
         bool | None,
         typer.Option(
@@ -91,9 +97,7 @@ def join(
     most_cost: Annotated[
         float | None, typer.Option(metavar="COST", help="Finish when the costs that were told add up to this.")
     ] = None,
-    certificate: Annotated[
-        Path | None, typer.Option(metavar="PEM", help="The coordinator's certificate, if it made its own.")
-    ] = None,
+    certificate: Certificate = None,
 ) -> None:
     """Take part in a study, with an invitation to a coordinator, through a shared folder or between peers.
 
@@ -104,7 +108,7 @@ def join(
     Examples: `cboc join https://cboc.example.org 8Zk... --direction maximise`, `cboc join folder:~/Nextcloud/ours
     --site lab-b --direction maximise`, `cboc join peers: --site lab-b --study study.toml --direction maximise`
     """
-    is_without_centre = address.startswith(("folder:", "stick:", "peers:"))
+    is_without_centre = address.startswith(WITHOUT_CENTRE)
     check_way(address)
     if not is_without_centre and not is_private(address):  # before the code and a token are sent
         notes.print(
@@ -141,7 +145,7 @@ def join(
 
 def check_way(address: str) -> None:
     """Raise one sentence if an address is none."""
-    if "://" not in address and not address.startswith(("folder:", "stick:", "peers:")):
+    if "://" not in address and not address.startswith(WITHOUT_CENTRE):
         raise CbocError(
             f"an address is https://HOST:PORT of a coordinator, folder:PATH, stick:FILE or peers:; '{address}' is none."
         )

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from cboc.cli.lab import check_way, is_private, needs, site_file
+from cboc.cli.lab import Certificate, Git, check_way, is_private, needs, site_file
 from cboc.cli.notes import notes
 from cboc.cli.show import many
 from cboc.cli.site_option import FILE, SiteOption, hint
@@ -25,13 +24,8 @@ def move(
             show_default=False,
         ),
     ] = None,
-    git: Annotated[
-        bool | None,
-        typer.Option("--git/--no-git", help="The folder is a git working copy: pull and push it.", show_default=False),
-    ] = None,
-    certificate: Annotated[
-        Path | None, typer.Option(metavar="PEM", help="The coordinator's certificate, if it made its own.")
-    ] = None,
+    git: Git = None,
+    certificate: Certificate = None,
     file: SiteOption = FILE,
 ) -> None:
     """Move the site to another place of its study: from a coordinator to a shared folder, or back.
