@@ -284,5 +284,7 @@ class Answers:
         return self.past.rewards[state]
 
     def _stacked_rewards(self, present: Mapping[str, Entry]) -> Array:
+        if not self.study.needs_rewards:
+            return np.array([0.0 if site in present else np.nan for site in self.study.sites])
         rewards = {site: entry.proposal.reward or 0.0 for site, entry in present.items()}
         return np.array([rewards.get(site, np.nan) for site in self.study.sites])

@@ -11,6 +11,7 @@ that nobody finds out a missing one by trying everything that it could be. No pa
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -43,7 +44,7 @@ class Act(StrEnum):
 
 
 HEX = Kind(
-    lambda value: isinstance(value, str) and len(value) == 64 and set(value) <= set("0123456789abcdef"),
+    lambda value: isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None,
     "a hash",
     {"type": "string", "pattern": "^[0-9a-f]{64}$"},
 )
@@ -121,7 +122,8 @@ class FeedEntry:
     @cached_property
     def fields(self) -> dict[str, Any]:
         """The fields of the head."""
-        return wire.read(HEAD, self.head.encode(), is_exact=True)
+        fields = wire.read_object(self.head)
+        return fields if self.is_checked else wire.fitted(HEAD, fields, is_exact=True)
 
     @cached_property
     def study(self) -> str:

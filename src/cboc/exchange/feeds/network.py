@@ -434,11 +434,7 @@ class Feeds:
         there = record.rounds.get(state, {})
         if self.site not in there or not self._is_late(record, 2):
             return False
-        turns = {site: self.replica.feeds[site].turns for site in self.study.sites if site in there}
-        present = {
-            site: next(entry.number for entry in entries if entry.turn == there[site].proposal.turn)
-            for site, entries in turns.items()
-        }
+        present = {site: there[site].number for site in self.study.sites if site in there}
         awaited, _ = self._closer(record.official)
         self._write({"act": Act.DRIFT, "state": state, "present": present, "awaited": awaited}, self._next_turn)
         return True

@@ -134,24 +134,24 @@ class Record:
         return self.replica.feeds[site].has_left and (site, state) not in self._closings
 
     @cached_property
-    def rounds(self) -> dict[int, dict[str, Entry]]:
+    def rounds(self) -> dict[int, dict[str, FeedEntry]]:
         """The entries of every round, by site."""
-        found: dict[int, dict[str, Entry]] = {}
+        found: dict[int, dict[str, FeedEntry]] = {}
         for feed in self.replica.feeds.values():
             closures, free = (self if feed.site == self.site else self.official).closures, 0
             for entry in self._counted_turns(feed):
                 state = max(free, _state(entry))
                 while state in closures and feed.site not in closures[state]:
                     state += 1
-                found.setdefault(state, {})[feed.site] = self.entry(entry, state)
+                found.setdefault(state, {})[feed.site] = entry
                 free = state + 1
         return found | {state: self._named(state) for state in self.drifts}
 
-    def _named(self, state: int) -> dict[str, Entry]:
+    def _named(self, state: int) -> dict[str, FeedEntry]:
         """The entries with which this site has gone on in a round, as far as they are here."""
         feeds = [(self.replica.feeds[site].entries, number) for site, number in self.drifts[state].items()]
         named = [entries[number] for entries, number in feeds if number < len(entries)]
-        return {entry.site: self.entry(entry, state) for entry in named if entry.act is Act.TURN}
+        return {entry.site: entry for entry in named if entry.act is Act.TURN}
 
     @cached_property
     def _closed_rounds(self) -> int:
@@ -175,7 +175,7 @@ class Record:
             if not all(self._is_decided(site, state, study) for site in awaited):
                 return False
             there = self.rounds[state]
-            newest = max([there[site].version for site in awaited if site in there], default=study.version)
+            newest = max([self._version(there[site]) for site in awaited if site in there], default=study.version)
             is_last = newest <= study.version
             study = study if is_last else self._by_number[newest]
         return True
@@ -197,8 +197,7 @@ class Record:
 
     def _experiments(self, feed: Feed) -> int:
         turns = self._counted_turns(feed)
-        last = turns[-1].said if turns else None
-        return 0 if last is None else int(last["earlier"]) + int(last["wells"])
+        return _after(turns[-1]) if turns else 0
 
     @cached_property
     def _last_rounds(self) -> dict[str, int]:
@@ -237,15 +236,15 @@ class Record:
         """All entries of a state, by site."""
         if not self.study.pace.waits:
             return {self.site: self.entry(self._own[state], state)} if state in self._own else {}
-        there = self.rounds.get(state, {})
-        if state in self.closures:
-            there = {site: entry for site, entry in there.items() if site in self.closures[state]}
-        return there if state >= self.closed else {**there, **self._unseen(state, there)}
+        proposed = self.rounds.get(state, {})
+        present = self.closures.get(state, proposed)
+        there = {site: entry for site, entry in proposed.items() if site in present}
+        return RoundEntries(self, state, there if state >= self.closed else {**there, **self._unseen(state, there)})
 
-    def _unseen(self, state: int, there: Mapping[str, Entry]) -> dict[str, Entry]:
+    def _unseen(self, state: int, there: Mapping[str, FeedEntry]) -> dict[str, Entry]:
         """Stand-ins for the sites whose feeds are not needed here; their designs have no weight."""
         nowhere = ((0.0,) * self.study.space.dimension,)
-        study = self._by_number[there[self.site].version] if self.site in there else self.study
+        study = self._by_number[self._version(there[self.site])] if self.site in there else self.study
         rest = [site for site in study.sites if site not in self._needed and site not in there]
         return {site: Entry(state, Proposal(site, state, nowhere), state, version=study.version) for site in rest}
 
@@ -285,22 +284,24 @@ class Record:
     def experiments(self, state: int) -> Mapping[str, int]:
         """How many experiments every site has proposed, up to and including this round."""
         before = [entries for s, entries in sorted(self.rounds.items()) if s <= state]
-        return {site: entry.after for entries in before for site, entry in entries.items()}
+        last = {site: entry for entries in before for site, entry in entries.items()}
+        return {site: _after(entry) for site, entry in last.items()}
 
     def latest(self, site: str) -> Entry | None:
         """The last entry of a site."""
         if self.study.pace.waits:
-            return self.rounds[self._last_rounds[site]][site] if site in self._last_rounds else None
+            state = self._last_rounds.get(site)
+            return None if state is None else self.entry(self.rounds[state][site], state)
         turns = self._turns(site)
         return self.entry(turns[max(turns)], max(turns)) if turns else None
 
     def find(self, site: str, turn: int) -> Entry | None:
         """The entry of a site for one of its turns."""
         if self.study.pace.waits:
-            of_site = (entries[site] for entries in self.rounds.values() if site in entries)
-            return next((entry for entry in of_site if entry.proposal.turn == turn), None)
-        turns = self._turns(site).items()
-        return next((self.entry(entry, state) for state, entry in turns if entry.turn == turn), None)
+            turns = {state: entries[site] for state, entries in self.rounds.items() if site in entries}
+        else:
+            turns = self._turns(site)
+        return next((self.entry(entry, state) for state, entry in turns.items() if entry.turn == turn), None)
 
     def states(self, site: str, last: int) -> Sequence[int]:
         """The states of a site's entries, in order, up to and including `last`."""
@@ -327,7 +328,30 @@ class Record:
         said = entry.said or {}
         nowhere = ((0.0,) * self.study.space.dimension,) * int(said["wells"])
         proposal = entry.proposal or Proposal(entry.site, entry.turn, nowhere, (), said["reward"])
-        return Entry(state, proposal, said["earlier"], version=self.replica.versions[entry.study].version)
+        return Entry(state, proposal, said["earlier"], version=self._version(entry))
+
+    def _version(self, entry: FeedEntry) -> int:
+        return self.replica.versions[entry.study].version
+
+
+class RoundEntries(Mapping[str, Entry]):
+    """The entries of a round, by site; what they propose is read when somebody looks at it."""
+
+    def __init__(self, record: Record, state: int, entries: Mapping[str, FeedEntry | Entry]) -> None:
+        self._record, self._state, self._entries = record, state, entries
+
+    def __getitem__(self, site: str) -> Entry:
+        entry = self._entries[site]
+        return entry if isinstance(entry, Entry) else self._record.entry(entry, self._state)
+
+    def __contains__(self, site: object) -> bool:
+        return site in self._entries
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
 
 def drifts_in(replica: Replica) -> Iterator[Drift]:
@@ -349,3 +373,8 @@ def needs_everybody(replica: Replica) -> bool:
 
 def _state(entry: FeedEntry) -> int:
     return 0 if entry.said is None else int(entry.said["state"])
+
+
+def _after(entry: FeedEntry) -> int:
+    """How many experiments a site has proposed with this turn."""
+    return 0 if entry.said is None else int(entry.said["earlier"]) + int(entry.said["wells"])
