@@ -13,5 +13,6 @@ theory.py        Theorem 1, examined in runs
 illustration.py  the example of Sec. 5.2
 biosensor/       the paper's sensor, by finite elements
 casestudy.py     the case study in runs
+real/            reactions and mixtures that were measured in full, with natural sites
 demo.py          what `cboc demo` runs
 """

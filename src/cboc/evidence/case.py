@@ -30,6 +30,7 @@ class Case:
     strategy: Bayesian  # surrogate and utility of every site
     attendance: Mask | None = field(default=None, repr=False)  # who is there in which round (K, T); None: all, always
     failing: float = 0.0  # the share of experiments that give no result
+    first: tuple[Array, ...] = field(default=(), repr=False)  # initial designs (n, D) of each site, as they were run
 
     @property
     def sites(self) -> int:
@@ -53,6 +54,12 @@ class Case:
             return nan
         return self.problems[site](self.space.from_unit(x))
 
+    def measured(self, site: int, X: Array) -> Dataset:
+        """The site's outcomes of designs (n, D), failures apart."""
+        y = np.array([self.experiment(site, x) for x in X])
+        is_failed = np.isnan(y)
+        return Dataset(X[~is_failed], y[~is_failed], failures=X[is_failed], direction=self.problems[site].direction)
+
 
 def begin(
     problems: Sequence[Problem],
@@ -63,13 +70,17 @@ def begin(
     attendance: Mask | None = None,
     failing: float = 0.0,
 ) -> Case:
-    """Make a case whose sites have measured random initial designs; none of these fails."""
+    """Make a case whose sites have measured random initial designs; a share of `failing` applies to later ones only."""
     case = Case(tuple(problems), (), horizon, seed, strategy)
-    designs = [np.random.default_rng([seed, 1, k]).random((initial, case.space.dimension)) for k in range(case.sites)]
-    measured = [
-        Dataset(X, [case.experiment(k, x) for x in X], direction=problems[k].direction) for k, X in enumerate(designs)
-    ]
-    return replace(case, initial=tuple(measured), attendance=attendance, failing=failing)
+    rngs = [np.random.default_rng([seed, 1, k]) for k in range(case.sites)]
+    designs = [case.space.sample(initial, rng, method="uniform") for rng in rngs]
+    return replace(begun(case, designs), attendance=attendance, failing=failing)
+
+
+def begun(case: Case, designs: Sequence[Array]) -> Case:
+    """The case whose sites have begun with these designs, (n, D) each."""
+    initial = tuple(case.measured(k, X) for k, X in enumerate(designs))
+    return replace(case, initial=initial, first=tuple(designs))
 
 
 Method = Callable[[Case], Array]

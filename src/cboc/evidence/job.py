@@ -15,6 +15,7 @@ from cboc.arrays import Array
 from cboc.errors import CbocError
 from cboc.evidence.case import Case
 from cboc.evidence.methods.registry import method, surrogate
+from cboc.evidence.methods.starts import Starting
 from cboc.evidence.scenario import Kind, Scenario, Trouble
 from cboc.runs.metrics import gap
 
@@ -38,6 +39,11 @@ class Job:
             raise CbocError(
                 f"'{self.method}' needs all sites in all rounds, without failures; for a scenario with "
                 f"'{self.scenario.trouble}' choose individual or a consensus, such as cboc-u-gated."
+            )
+        if isinstance(method(self.method), Starting):
+            raise CbocError(
+                f"'{self.method}' has initial designs of its own, and the Gap of these tables starts from them; it is "
+                "for `cboc evidence real`, where the Gap starts from a table's median."
             )
         check_seed(self.seed)
 
@@ -148,10 +154,10 @@ def measure(job: Job, case: Case, designs: Array) -> Row:
     curves = np.array(gaps)  # (K, T + 1)
     return Row(
         job,
-        _rounded(curves.mean(axis=0), CURVE_DIGITS),
-        _rounded(curves[:, -1]),
-        _rounded(curves[:, 1:].mean(axis=1)),
-        _rounded(np.array(regrets)),
+        rounded(curves.mean(axis=0), CURVE_DIGITS),
+        rounded(curves[:, -1]),
+        rounded(curves[:, 1:].mean(axis=1)),
+        rounded(np.array(regrets)),
         sum(site.is_flat for site in case.problems),
     )
 
@@ -166,5 +172,6 @@ def _gap_curve(loss: Array, measured: Array, initial: int, way: float | None = N
     return gap(loss[leads], loss[leads[0]] if way is None else way)
 
 
-def _rounded(values: Array, digits: int = DIGITS) -> tuple[float, ...]:
+def rounded(values: Array, digits: int = DIGITS) -> tuple[float, ...]:
+    """The values with so many digits after the point, as they are kept."""
     return tuple(round(float(value), digits) for value in values)

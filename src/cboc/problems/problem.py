@@ -30,7 +30,7 @@ class Problem:
 
     name: str
     space: Space
-    function: Function  # (n, d) natural units -> (n,)
+    function: Function  # (n, d) natural units -> (n,); an option is its number, from 0
     direction: Direction = Direction.MINIMISE
     known_optimum: float | None = None  # y*, the best value inside the box
     # (m, d), natural units: where f as published has its optimum; they move along with f, perhaps out of the box
@@ -51,7 +51,7 @@ class Problem:
 
     def __call__(self, design: dict[str, Any]) -> float:
         """One measurement, with its noise if the problem is noisy."""
-        x = np.array([design[name] for name in self.space.names], dtype=float)
+        x = np.array([p.position(design[name]) for name, p in self.space.parameters.items()])
         exact = float(self.function(x[None])[0])
         return exact if self.noise is None else exact + self.noise(self.name, x)
 

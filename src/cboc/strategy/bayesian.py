@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from cboc.arrays import Array
+from cboc.data.dataset import Dataset
 from cboc.errors import CbocError
 from cboc.strategy.opinion import Blind, Generator, Opinion, Strategy, by_utility
 from cboc.strategy.situation import Situation
@@ -67,11 +69,15 @@ class Bayesian(Strategy):
         return [*by_utility(utilities, situations, rngs, [tuple(gp.theta.tolist()) for gp in gps])]
 
 
+def padded(data: Dataset) -> tuple[Array, Array]:  # (n + f, D), (n + f,)
+    """Designs and scores, with every failure as bad as the worst that worked."""
+    floor = data.score.min() if len(data) else 0.0
+    return np.vstack([data.X, data.failures]), np.append(data.score, np.full(len(data.failures), floor))
+
+
 def _task(situation: Situation) -> Task:
     data, memory = situation.dataset, situation.memory
-    floor = data.score.min() if len(data) else 0.0
-    X = np.vstack([data.X, data.failures])
-    y = np.append(data.score, np.full(len(data.failures), floor))
+    X, y = padded(data)
     sem = np.append(data.sem, np.full(len(data.failures), np.nan))
     interval = max(FRESH_LOOK, len(y) // FRESH_LOOK)
     looks = LOOKS if memory is None or len(y) % interval == 0 else 1

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from cboc.data.dataset import Dataset
 from cboc.errors import CbocError
 from cboc.evidence.case import Case
-from cboc.evidence.methods.fts import ANEW, FTS, FTSDE, OWN, Agent, Decay, Privacy, Sharing, aggregate, explorers, focus
+from cboc.evidence.methods.agent import OWN, Agent
+from cboc.evidence.methods.fts import ANEW, FTS, FTSDE, Decay, Privacy, Sharing, aggregate, anew, explorers, focus
 from cboc.problems.problem import Problem
 from cboc.search.maximise import maximise
 from cboc.space.space import Space
@@ -123,7 +124,7 @@ def test_designs_are_of_the_cube_and_never_repeat(method):
 def test_a_design_that_was_run_before_makes_place_for_a_random_one():
     common = case()
     agent = Agent(common, 1)
-    agent.run(agent.dataset.X[2], 1)
+    agent.run(anew(agent, agent.dataset.X[2], 1))
     assert (agent.designs[0] == common.space.sample(1, common.rng(1, 1, ANEW), method="uniform")[0]).all()
     assert len(agent.dataset) == 6
 

@@ -1,6 +1,9 @@
 """`cboc evidence`: one command for each piece of evidence.
 
-command.py  the commands: which jobs to run, where, and which are already done
+command.py  the commands: which jobs to run
+real.py     the one for real tables
+options.py  the options that they share
+shelves.py  a shelf for each kind of job: filling it, verifying it, showing it
 reports.py  tables and pictures of a directory of results
 """
 

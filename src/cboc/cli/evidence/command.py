@@ -2,33 +2,42 @@
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from cboc.cli.evidence.options import (
+    ALL_SEEDS,
+    QUICK_SEEDS,
+    Address,
+    Engine,
+    Methods,
+    Out,
+    Quick,
+    Seeds,
+    SomeSeeds,
+    Surrogates,
+    Workers,
+    directory_of,
+    seeds_of,
+)
+from cboc.cli.evidence.real import real
 from cboc.cli.evidence.reports import (
-    Rows,
     honest_rows,
-    report_biosensor,
     report_honest,
     report_paper,
     report_run,
-    report_theory,
     report_tuning,
-    reports_of,
     tuning_jobs,
 )
+from cboc.cli.evidence.shelves import BIOSENSOR, ROWS, THEORY, Place, shelves
 from cboc.cli.notes import notes
-from cboc.cli.progress_bar import bar
-from cboc.errors import CbocError
-from cboc.evidence import casestudy, engines, paper, theory
-from cboc.evidence.job import Job, Row, knows_trouble, work
+from cboc.evidence import casestudy, paper, theory
+from cboc.evidence.job import Job, knows_trouble
 from cboc.evidence.methods.registry import METHODS
-from cboc.evidence.results import J, R, Results
-from cboc.evidence.runner import Work, jobs_of, run
+from cboc.evidence.runner import jobs_of
 from cboc.evidence.scenario import Kind, Scenario, Trouble
 from cboc.strategy.bayesian import SURROGATES
 
@@ -40,40 +49,10 @@ app = typer.Typer(
 
 QUICK = (Scenario("levy-2", 5, Kind.SAME), Scenario("levy-2", 10), Scenario("branin", 10))
 QUICK_METHODS = ("individual", "cboc", "cboc-u", "cboc-l", "cboc-u-gated", "fts-de", "random")
-QUICK_SEEDS, ALL_SEEDS, MOST_SEEDS = 2, 30, 10_000
 
-Out = Annotated[
-    str,  # a Path would read an empty name as the current directory
-    typer.Option(
-        metavar="PATH",
-        help="Directory of the results; those already there are not run again, and are in the tables.",
-    ),
-]
-Seeds = Annotated[int, typer.Option(min=1, help="How many repetitions; seeds count from 0.")]
-SomeSeeds = Annotated[
-    int | None,
-    typer.Option(min=1, help="How many repetitions; seeds count from 0.", show_default="30, quick 2"),
-]
-Methods = Annotated[
-    list[str] | None,
-    typer.Option("--method", help=f"Only this one; may be repeated. {', '.join(METHODS)}", show_default="all"),
-]
-Surrogates = Annotated[
-    list[str] | None,
-    typer.Option("--surrogate", help=f"Only this one; may be repeated. {', '.join(SURROGATES)}"),
-]
 Setups = Annotated[
     list[str] | None,
     typer.Option("--setup", help=f"Only this one; may be repeated. {', '.join(casestudy.SETUPS)}", show_default="all"),
-]
-Quick = Annotated[
-    bool, typer.Option("--quick", help="A smoke run: few rows, few methods, two seeds unless `--seeds` says more.")
-]
-Workers = Annotated[int | None, typer.Option(min=1, help="How many processes.", show_default="one for each core")]
-Engine = Annotated[str, typer.Option(help="Where to run: local, dask or ray.")]
-Address = Annotated[
-    str | None,
-    typer.Option(help="Address of a running cluster, such as tcp://host:8786.", show_default="start one here"),
 ]
 
 
@@ -95,9 +74,9 @@ def paper_command(
 
     Example: `cboc evidence paper --quick`
     """
-    directory = _directory(out)
+    directory = directory_of(out)
     jobs = _jobs(QUICK if quick else paper.SCENARIOS, method, surrogate or list(SURROGATES), seeds, quick)
-    report_paper(_run_rows(jobs, directory, engine, workers, address))
+    report_paper(ROWS.run(jobs, directory, Place(engine, workers, address)))
 
 
 @app.command()
@@ -119,10 +98,10 @@ def honest(
 
     Example: `cboc evidence honest --quick`
     """
-    directory = _directory(out)
+    directory = directory_of(out)
     scenarios = [row for row in honest_rows() if not quick or row.problem in ("levy-2", "branin")]
     jobs = _jobs(scenarios, method, surrogate or ["default"], seeds, quick)
-    report_honest(_run_rows(jobs, directory, engine, workers, address))
+    report_honest(ROWS.run(jobs, directory, Place(engine, workers, address)))
 
 
 @app.command("run")
@@ -148,10 +127,10 @@ def run_command(
 
     Example: `cboc evidence run levy-4 --sites 5 --displaced --seeds 5 --method individual --method cboc-u-gated`
     """
-    directory = _directory(out)
+    directory = directory_of(out)
     scenario = Scenario(problem, sites, kind, displaced, noise, rounds, trouble)
     jobs = _jobs([scenario], method, surrogate or ["default"], seeds, quick=False)
-    report_run(_run_rows(jobs, directory, engine, workers, address))
+    report_run(ROWS.run(jobs, directory, Place(engine, workers, address)))
 
 
 @app.command()
@@ -162,8 +141,8 @@ def tune(
 
     Example: `cboc evidence tune`
     """
-    directory = _directory(out)
-    report_tuning(_run_rows(tuning_jobs(), directory, engine, workers, address))
+    directory = directory_of(out)
+    report_tuning(ROWS.run(tuning_jobs(), directory, Place(engine, workers, address)))
 
 
 @app.command("theory")
@@ -178,16 +157,14 @@ def theory_command(
 
     Example: `cboc evidence theory --seeds 2`
     """
-    directory = _directory(out)
+    directory = directory_of(out)
     jobs = [
         theory.Inquiry(scenario, method, seed)
-        for seed in _seeds(seeds)
+        for seed in seeds_of(seeds)
         for scenario in theory.SCENARIOS
         for method in theory.RULES
     ]
-    results = _courses(directory)
-    _run(theory.inquire, jobs, results, engine, workers, address)
-    report_theory(results)
+    THEORY.report(THEORY.run(jobs, directory, Place(engine, workers, address)))
 
 
 @app.command()
@@ -212,14 +189,15 @@ def biosensor(
 
     Example: `cboc evidence biosensor --quick`
     """
-    directory = _directory(out)
+    directory = directory_of(out)
     setups = setup or (["paper"] if quick else list(casestudy.SETUPS))
     methods = method or casestudy.METHODS_SHOWN
-    repeated = _seeds(seeds or (QUICK_SEEDS if quick else ALL_SEEDS))
+    repeated = seeds_of(seeds or (QUICK_SEEDS if quick else ALL_SEEDS))
     jobs = [casestudy.Attempt(name, one, seed) for seed in repeated for name in setups for one in methods]
-    results = _accounts(directory)
-    _run(casestudy.attempt, jobs, results, engine, workers, address)
-    report_biosensor(results)
+    BIOSENSOR.report(BIOSENSOR.run(jobs, directory, Place(engine, workers, address)))
+
+
+app.command()(real)
 
 
 @app.command()
@@ -228,14 +206,8 @@ def show(directory: Annotated[Path, typer.Argument(help="A directory of results.
 
     Example: `cboc evidence show evidence`
     """
-    rows, courses, accounts = _kept(directory)
-    if courses.rows:
-        report_theory(courses)
-    if accounts.rows:
-        report_biosensor(accounts)
-    if rows.rows:
-        for write in reports_of(rows):
-            write(rows)
+    for shelf, kept in shelves(directory):
+        shelf.report(kept)
 
 
 @app.command()
@@ -243,107 +215,32 @@ def verify(
     directory: Annotated[Path, typer.Argument(help="A directory of results.")],
     rows: Annotated[int, typer.Option(min=1, help="How many rows to run again.")] = 10,
     seed: Annotated[int, typer.Option(min=0, help="Chooses them.")] = 0,
+    data: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="Directory of the public tables, for runs on real ones.")
+    ] = None,
     workers: Workers = None,
 ) -> None:
     """Run some rows of a directory again and compare them bit for bit.
 
     Example: `cboc evidence verify evidence`
     """
-    found, courses, accounts = _kept(directory)
-    differing = [
-        *_differing(work, found, rows, seed, workers),
-        *_differing(theory.inquire, courses, rows, seed, workers),
-        *_differing(casestudy.attempt, accounts, rows, seed, workers),
-    ]
+    found = shelves(directory, data)
+    differing = [name for shelf, kept in found for name in shelf.differing(kept, rows, seed, workers)]
     for name in differing:
         typer.echo(f"differs: {name}")
-    count = sum(min(rows, len(kept.rows)) for kept in (found, courses, accounts))
+    count = sum(min(rows, len(kept.rows)) for _, kept in found)
     typer.echo(f"{count - len(differing)} of {count} rows are the same bit for bit.")
-    if differing and not found.is_at_home:
+    if differing and not found[0][1].is_at_home:
         notes.print(f"{directory} was begun with other versions of the libraries, which may round differently.")
     if differing:
         raise typer.Exit(1)
-
-
-def _differing(work: Work[J], results: Results[J, R], count: int, seed: int, workers: int | None) -> list[str]:
-    """Run a sample of `count` jobs again and return the names of those whose row differs."""
-    kept = results.rows
-    chosen = random.Random(seed).sample(sorted(kept), min(count, len(kept)))
-    if not chosen:
-        return []
-    with bar(sum(job.size for job in chosen)) as advance:
-        differing = []
-        for job, (row, _) in engines.engine("local", workers)(work, chosen):
-            advance(job.name, job.size)
-            if row != kept[job].to_json():
-                differing.append(job.name)
-    return differing
-
-
-def _directory(out: str) -> Path:
-    if not out:
-        raise CbocError("--out is a directory for the results, such as runs/mine; got an empty name.")
-    return Path(out)
-
-
-def _seeds(count: int) -> range:
-    if count > MOST_SEEDS:
-        raise CbocError(f"a benchmark has up to {MOST_SEEDS} seeds, but got {count}; give fewer.")
-    return range(count)
 
 
 def _jobs(
     scenarios: Sequence[Scenario], methods: list[str] | None, surrogates: Sequence[str], seeds: int | None, quick: bool
 ) -> list[Job]:
     chosen = methods or (QUICK_METHODS if quick else list(METHODS))
-    repeated = _seeds(seeds or (QUICK_SEEDS if quick else ALL_SEEDS))
+    repeated = seeds_of(seeds or (QUICK_SEEDS if quick else ALL_SEEDS))
     able = [name for name in chosen if knows_trouble(name)]
     smooth = jobs_of([row for row in scenarios if row.trouble is None], chosen, surrogates, repeated)
     return smooth + jobs_of([row for row in scenarios if row.trouble is not None], able, surrogates, repeated)
-
-
-def _run_rows(jobs: list[Job], out: Path, engine: str, workers: int | None, address: str | None) -> Rows:
-    """Run these jobs and return all rows of the directory, including theirs."""
-    results = _rows(out)
-    _run(work, jobs, results, engine, workers, address)
-    return results
-
-
-def _run(
-    work: Work[J],
-    jobs: list[J],
-    results: Results[J, R],
-    engine: str,
-    workers: int | None,
-    address: str | None,
-) -> None:
-    where = engines.engine(engine, workers, address)
-    todo = results.missing(jobs)
-    every, left = (sum(job.size for job in some) for some in (jobs, todo))
-    try:
-        with bar(every, every - left) as advance:
-            run(work, jobs, results, where, lambda job: advance(job.name, job.size))
-    except KeyboardInterrupt:
-        notes.print(f"Stopped; the finished runs are in {results.directory}. The same command goes on from there.")
-        raise typer.Exit(130) from None
-
-
-def _rows(directory: Path) -> Rows:
-    return Results(directory, Row)
-
-
-def _courses(directory: Path) -> Results[theory.Inquiry, theory.Course]:
-    return Results(directory, theory.Course, "theory")
-
-
-def _accounts(directory: Path) -> Results[casestudy.Attempt, casestudy.Account]:
-    return Results(directory, casestudy.Account, "biosensor")
-
-
-def _kept(
-    directory: Path,
-) -> tuple[Rows, Results[theory.Inquiry, theory.Course], Results[casestudy.Attempt, casestudy.Account]]:
-    rows, courses, accounts = kept = _rows(directory), _courses(directory), _accounts(directory)
-    if not any((rows.rows, courses.rows, accounts.rows)):
-        raise CbocError(f"{directory} holds no results; `cboc evidence paper --out {directory}` makes some.")
-    return kept

@@ -17,11 +17,13 @@ from cboc.evidence.casestudy import Account, Attempt
 from cboc.evidence.illustration import illustrate
 from cboc.evidence.job import Job, Row
 from cboc.evidence.methods import tuning
+from cboc.evidence.real.campaign import Campaign, Progress
 from cboc.evidence.results import J, R, Results
 from cboc.evidence.runner import jobs_of
 from cboc.evidence.scenario import Scenario
 from cboc.evidence.tables import simulation
 from cboc.evidence.tables.casestudy import case_tables
+from cboc.evidence.tables.real import Campaigns, real_details, real_tables
 from cboc.evidence.tables.summary import Summary
 from cboc.evidence.tables.table import Table, Writing, write
 
@@ -53,6 +55,11 @@ def reports_of(results: Rows) -> list[Report]:
     there = {job.scenario for job in results.rows}
     reports: dict[Report, Sequence[Scenario]] = {report_paper: paper.SCENARIOS, report_honest: honest_rows()}
     return [write for write, rows in reports.items() if there & set(rows)] or [report_run]
+
+
+def report_rows(results: Rows) -> None:
+    for report in reports_of(results):
+        report(results)
 
 
 def report_paper(results: Rows) -> None:
@@ -112,6 +119,17 @@ def report_biosensor(results: Results[Attempt, Account]) -> None:
     accounts = sorted(results.rows.values(), key=lambda account: account.job)
     _show(results, "biosensor", case_tables(accounts))
     _draw({"biosensor": partial(figures.casestudy, accounts)}, results.directory)
+
+
+def report_real(results: Results[Campaign, Progress]) -> None:
+    rows = [results.rows[job] for job in sorted(results.rows)]
+    _show(results, "real", real_tables(rows), real_details(rows))
+    campaigns = Campaigns(rows)
+    pictures: dict[str, Picture] = {}
+    for initial, pace in campaigns.groups:
+        pictures[f"progress-{initial}-{pace}"] = partial(figures.progress, campaigns, initial, pace)
+        pictures[f"arrivals-{initial}-{pace}"] = partial(figures.arrivals, campaigns, initial, pace)
+    _draw(pictures, results.directory)
 
 
 def _summary(results: Rows) -> Summary:

@@ -9,6 +9,7 @@ savings.py    how much sooner the sites reach together what they reach alone in 
 price.py      CPU time of a site and a round, together and alone
 theory.py     regret, and the quantities that Assumptions 2 and 3 bound
 casestudy.py  biosensors, together and alone  (Fig. 8)
+real.py       real tables: progress, and experiments until a site has all but arrived
 demo.py       the one picture of `cboc demo`
 biosensor/    the case study's sensor, and where its sites went
 look.py       the name, colour and mark of every method in all of them
@@ -21,8 +22,22 @@ from cboc.evidence.figures.gains import gains
 from cboc.evidence.figures.path import path
 from cboc.evidence.figures.price import price
 from cboc.evidence.figures.published import published
+from cboc.evidence.figures.real import arrivals, progress
 from cboc.evidence.figures.savings import savings
 from cboc.evidence.figures.sites import sites
 from cboc.evidence.figures.theory import theory
 
-__all__ = ["casestudy", "crowd", "demo", "gains", "path", "price", "published", "savings", "sites", "theory"]
+__all__ = [
+    "arrivals",
+    "casestudy",
+    "crowd",
+    "demo",
+    "gains",
+    "path",
+    "price",
+    "progress",
+    "published",
+    "savings",
+    "sites",
+    "theory",
+]

@@ -33,6 +33,14 @@ LOOKS = {
     "gated": Look("CBOC-U, gated", "#0072B2", "o"),
     "cboc-l-gated": Look("CBOC-L, gated", "#56B4E9", "D"),
     "fts-de": Look("FTS-DE", "#009E73", "^"),
+    "fts": Look("FTS", "#009E73", "v", ":"),
+    "others-best-first": Look("others' best first", "#0072B2", "s", "--"),
+    "bounding-box": Look("bounding box", "#CC79A7", "D", "-."),
+    "warm-start": Look("warm start", "#56B4E9", "^", "--"),
+    "pooled": Look("pooled, not private", "#999933", "X", ":"),
+    "rgpe": Look("RGPE, not private", "#117733", "X", ":"),
+    "random": Look("random", "#BBBBBB", ".", ":"),
+    "individual-again": Look("Individual again, the null", "#999999", "o", ":"),
     "centre": Look("centre of the box", "#CC79A7", "X"),
 }
 

@@ -26,8 +26,8 @@ UNRELATED = 2**20  # added to the seed of the unrelated run
 
 def random_search(case: Case) -> Array:
     """Independent, uniformly random designs."""
-    shape = (case.horizon, case.space.dimension)
-    return np.array([case.rng(k, 0, RANDOM).random(shape) for k in range(case.sites)])
+    rngs = [case.rng(k, 0, RANDOM) for k in range(case.sites)]
+    return np.array([case.space.sample(case.horizon, rng, method="uniform") for rng in rngs])
 
 
 def centre(case: Case, gate: GateLike = Gate(0.0)) -> Array:  # noqa: B008 - frozen

@@ -15,7 +15,7 @@ docs/decisions/fts.md lists the differences from the published code.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Protocol
 
@@ -24,10 +24,11 @@ from scipy.special import softmax
 
 from cboc.arrays import Array, one_thread
 from cboc.errors import CbocError
-from cboc.evidence.case import ANEW, COIN, DRAW, OWN, PEER, SEARCH, Case
+from cboc.evidence.case import ANEW, COIN, DRAW, PEER, SEARCH, Case
+from cboc.evidence.methods.agent import Agent, executed, propose
 from cboc.evidence.methods.features import Features, Shared
-from cboc.search.maximise import maximise, maximise_all
-from cboc.strategy.situation import Situation
+from cboc.search.maximise import maximise
+from cboc.strategy.bayesian import padded
 from cboc.surrogate.transforms import standardised
 from cboc.utility.thompson import Thompson
 
@@ -92,7 +93,7 @@ class FTS:
             @cache
             def sent(peer: int) -> Array:
                 agent = agents[peer]
-                function = Shared(features, agent.draw(features, self.sharing.noise, t)[None], agent.anchors)
+                function = Shared(features, draw(agent, features, self.sharing.noise, t)[None], agent.anchors)
                 return maximise(function, case.space, case.rng(peer, t, SEARCH))[0]
 
             def lead(site: int) -> Array:
@@ -121,7 +122,7 @@ class FTSDE:
         def meet(agents: list[Agent], t: int) -> Lead:
             @cache
             def common() -> Array:
-                messages = np.array([agent.draw(features, self.sharing.noise, t) for agent in agents])
+                messages = np.array([draw(agent, features, self.sharing.noise, t) for agent in agents])
                 shares = explorers(case.sites, boxes, focus(t, case.horizon))
                 weights = aggregate(messages, shares, self.privacy, case.rng(server, t, DRAW))
                 function = Shared(features, weights, np.empty((0, space.dimension)))
@@ -161,46 +162,19 @@ def aggregate(messages: Array, shares: Array, privacy: Privacy | None, rng: np.r
     return hidden / privacy.rate
 
 
-class Agent:
-    """A site of the case as it goes through the rounds: its data, its designs, and where its last fit ended."""
-
-    def __init__(self, case: Case, site: int) -> None:
-        self.case, self.site = case, site
-        self.dataset = case.initial[site]
-        self.designs: list[Array] = []
-        self.warm_start: tuple[float, ...] | None = None
-
-    @property
-    def anchors(self) -> Array:
-        """The data, best first."""
-        return self.dataset.X[np.argsort(-self.dataset.score, kind="stable")]
-
-    def draw(self, features: Features, noise: float, t: int) -> Array:  # (M,)
-        """Draw the message of a round: one function from the posterior, as weights of the shared features."""
-        outcomes = self.case.strategy.model.transform(self.dataset.score).forward(self.dataset.score)
-        y = standardised(outcomes).forward(outcomes)
-        return features.sample(self.dataset.X, y, noise, self.case.rng(self.site, t, DRAW))
-
-    def run(self, x: Array, t: int) -> None:
-        """Run the experiment; a design that was run before is replaced by a random one."""
-        if (x == self.dataset.X).all(axis=1).any():
-            x = self.case.space.sample(1, self.case.rng(self.site, t, ANEW), method="uniform")[0]
-        self.dataset = self.dataset.with_point(x, self.case.experiment(self.site, x))
-        self.designs.append(x)
+def draw(agent: Agent, features: Features, noise: float, t: int) -> Array:  # (M,)
+    """Draw an agent's message of a round: one function from its posterior, as weights of the shared features."""
+    X, score = padded(agent.dataset)
+    outcomes = agent.case.strategy.model.transform(score).forward(score)
+    y = standardised(outcomes).forward(outcomes)
+    return features.sample(X, y, noise, agent.case.rng(agent.site, t, DRAW))
 
 
-def propose(agents: list[Agent], t: int) -> list[Array]:
-    """Propose by Thompson sampling, each agent on its own surrogate; done together, with the same bits as alone."""
-    if not agents:
-        return []
-    case = agents[0].case
-    rngs = [case.rng(agent.site, t, OWN) for agent in agents]
-    situations = [Situation(agent.dataset, case.space, memory=agent.warm_start) for agent in agents]
-    gps = case.strategy.surrogates(situations)
-    for agent, gp in zip(agents, gps, strict=True):
-        agent.warm_start = tuple(gp.theta.tolist())
-    paths = [Thompson.on(gp, rng) for gp, rng in zip(gps, rngs, strict=True)]
-    return [x for x, _ in maximise_all(paths, case.space, rngs)]
+def anew(agent: Agent, x: Array, t: int) -> Array:  # (D,)
+    """The design, or a random one if the agent has run it before."""
+    if not (x == agent.tried).all(axis=1).any():
+        return x
+    return agent.case.space.sample(1, agent.case.rng(agent.site, t, ANEW), method="uniform")[0]
 
 
 Lead = Callable[[int], Array]  # site -> the design (D,) that the others suggest to it
@@ -214,12 +188,13 @@ class Meet(Protocol):
 
 def _run(case: Case, own: Callable[[int], float], meet: Meet) -> Array:  # (K, T, D)
     agents = [Agent(case, site) for site in range(case.sites)]
+    strategy = replace(case.strategy, utility=Thompson.on)
     with one_thread():
         for t in range(1, case.horizon + 1):
             lead = meet(agents, t)
             is_own = [case.sites == 1 or case.rng(k, t, COIN).random() < own(t) for k in range(case.sites)]
-            own_designs = iter(propose([agent for agent in agents if is_own[agent.site]], t))
+            own_designs = iter(propose([agent for agent in agents if is_own[agent.site]], strategy, t))
             designs = [next(own_designs) if is_own[k] else lead(k) for k in range(case.sites)]
             for agent, x in zip(agents, designs, strict=True):
-                agent.run(x, t)
-    return np.array([agent.designs for agent in agents])
+                agent.run(anew(agent, x, t))
+    return executed(agents)

@@ -14,7 +14,8 @@ import numpy as np
 from cboc.arrays import Array, one_thread
 from cboc.data.dataset import Dataset
 from cboc.evidence.case import POOLED, Case
-from cboc.search.maximise import maximise
+from cboc.evidence.methods.agent import maximise_anew
+from cboc.strategy.bayesian import padded
 from cboc.surrogate.fitting import fit
 from cboc.surrogate.gp import GP
 from cboc.surrogate.transforms import raw
@@ -37,7 +38,7 @@ class Pooled:
                 gp = self._fit(case, data, memory)
                 memory = gp.theta
                 X = np.array([self._choose(case, gp, data[k], k, t) for k in range(case.sites)])
-                data = [measured + _trial(case, k, X[k]) for k, measured in enumerate(data)]
+                data = [measured + case.measured(k, X[k][None]) for k, measured in enumerate(data)]
                 designs.append(X)
         return np.array(designs).transpose(1, 0, 2)
 
@@ -46,28 +47,25 @@ class Pooled:
         share = self.limit // case.sites
         X, y = [], []
         for k, measured in enumerate(data):
-            best = np.argsort(-measured.score, kind="stable")[:share]
-            X.append(_labelled(measured.X[best], k, case.sites))
-            y.append(model.transform(measured.score).forward(measured.score[best]))
+            designs, scores = padded(measured)
+            best = np.argsort(-scores, kind="stable")[:share]
+            X.append(_labelled(designs[best], k, case.sites))
+            y.append(model.transform(scores).forward(scores[best]))
         widths = np.append(case.space.widths, np.ones(case.sites))
         shared = replace(model, transform=raw, lengthscale=lambda _: model.lengthscale(D))
         return fit(np.vstack(X), np.concatenate(y), model=shared, widths=widths, warm_start=memory)
 
     def _choose(self, case: Case, gp: GP, data: Dataset, k: int, t: int) -> Array:
-        scores = data.score
+        designs, scores = padded(data)
         best = float(case.strategy.model.transform(scores).forward(scores).max())
-        anchors = data.X[np.argsort(-scores, kind="stable")]
+        anchors = designs[np.argsort(-scores, kind="stable")]
         utility = _OneSite(gp, k, case.sites, best, anchors)
-        return maximise(utility, case.space, case.rng(k, t, POOLED))[0]
+        return maximise_anew(utility, case.space, designs, case.rng(k, t, POOLED))
 
 
 def _labelled(X: Array, site: int, sites: int) -> Array:
     """Designs (n, D) followed by the indicator of their site, (n, D + K)."""
     return np.hstack([X, np.tile(np.eye(sites)[site], (len(X), 1))])
-
-
-def _trial(case: Case, k: int, x: Array) -> Dataset:
-    return Dataset(x[None], [case.experiment(k, x)], direction=case.initial[k].direction)
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,13 @@ from functools import partial
 
 from cboc.errors import CbocError, did_you_mean
 from cboc.evidence.case import Method
+from cboc.evidence.methods.bounding_box import bounding_box
 from cboc.evidence.methods.consensus import Consensus
 from cboc.evidence.methods.controls import centre, random_search, strangers
+from cboc.evidence.methods.others_best import OthersBest
 from cboc.evidence.methods.pooled import Pooled
+from cboc.evidence.methods.rgpe import rgpe
+from cboc.evidence.methods.starts import Again, WarmStart
 from cboc.evidence.methods.tuning import GRIDS, VARIANTS
 from cboc.strategy.bayesian import SURROGATES, Bayesian
 from cboc.strategy.gate import Gate
@@ -33,15 +37,22 @@ METHODS: dict[str, Method] = {
     "strangers-gated": partial(strangers, gate=Gate(0.1)),
     "pooled": Pooled(),
 }
+RIVALS: dict[str, Method] = {
+    "others-best-first": OthersBest(),
+    "bounding-box": bounding_box,
+    "warm-start": WarmStart(),
+    "rgpe": rgpe,
+    "individual-again": Again(),
+}
+"""Methods for real tables, by default in no other."""
 
 
 def method(name: str) -> Method:
     """A method by its name; a variant of a tuning grid is 'method: knobs'."""
-    if name in METHODS:
-        return METHODS[name]
-    if name in VARIANTS:
-        return VARIANTS[name]
-    raise CbocError(f"'{name}' is not a method of this library; {did_you_mean(name, METHODS)}")
+    for known in (METHODS, RIVALS, VARIANTS):
+        if name in known:
+            return known[name]
+    raise CbocError(f"'{name}' is not a method of this library; {did_you_mean(name, [*METHODS, *RIVALS])}")
 
 
 def surrogate(name: str) -> Bayesian:

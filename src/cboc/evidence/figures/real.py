@@ -1,0 +1,105 @@
+"""Real tables in two pictures: the Gap after every experiment, and experiments until a site has all but arrived."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.evidence.figures.look import error_name, look, over_seeds
+from cboc.evidence.real.campaign import ALONE, EXPERIMENTS, NULL, OURS, Pace
+from cboc.evidence.real.families import FAMILIES
+from cboc.evidence.tables.real import NEVER, Campaigns, Setting
+from cboc.plots import style
+from cboc.plots.style import FAINT, INK, Curve
+from cboc.runs.metrics import margin
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+SHOWN = ("random", ALONE, "rgpe", "bounding-box", "others-best-first", OURS)  # the last is drawn on top
+COLUMNS = 3
+BAR = 0.62
+
+
+def progress(campaigns: Campaigns, initial: int, pace: Pace, methods: Sequence[str] = SHOWN) -> Figure:
+    """A panel for each family: the mean Gap after every experiment, with 95 % intervals."""
+    settings = campaigns.of(initial, pace)
+    fig, axes = style.panels(len(settings), COLUMNS, 2.7, sharex=True, sharey=True)
+    counts: set[int] = set()
+    there: dict[str, None] = {}
+    for ax, setting in zip(axes, settings, strict=True):
+        cells = {name: cell for name in methods if (cell := campaigns.cell(setting, name)) is not None}
+        counts |= {len(cell.rows) for cell in cells.values()}
+        there |= dict.fromkeys(cells)
+        style.draw_curves(ax, [_curve(name, cell.curves) for name, cell in cells.items()])
+        ax.axvline(initial, color=INK, linewidth=0.8, linestyle=":")
+        style.title(ax, _titled(setting))
+        ax.set_xlim(1, EXPERIMENTS)
+        ax.set_ylim(0.0, 1.0)
+    for ax in axes[::COLUMNS]:
+        style.axis_labels(ax, "", "Gap")
+    looks = [{"color": look(m).colour, "linestyle": look(m).line, "label": look(m).name} for m in reversed(there)]
+    style.legend(fig, *_lines([{"linewidth": 2.2, **each} for each in looks]))
+    note = f"experiments of a site, the first {initial} initial; {error_name(counts, 'bands', '95 % interval')}"
+    fig.supxlabel(note, fontsize=style.SMALL, color=INK)
+    return fig
+
+
+def _curve(method: str, values: Array) -> Curve:  # (seeds, 40)
+    line = over_seeds(values, method, look(method).colour, margin)
+    low, high = (np.clip(edge, 0.0, 1.0) for edge in (line.low, line.high))  # intervals of two seeds are very wide
+    return line._replace(line=look(method).line, low=low, high=high, x=np.arange(1.0, EXPERIMENTS + 1))
+
+
+def arrivals(campaigns: Campaigns, initial: int, pace: Pace) -> Figure:
+    """A panel for each family: how many experiments each method takes to a Gap of 0.95. Shorter is better."""
+    settings = campaigns.of(initial, pace)
+    methods = [m for m in campaigns.methods(*settings) if m != NULL]
+    fig, axes = style.panels(len(settings), COLUMNS, 0.9 + 0.21 * len(methods), sharex=True, sharey=True)
+    counts: set[int] = set()
+    for ax, setting in zip(axes, settings, strict=True):
+        counts |= _bars(ax, campaigns, setting, methods)
+        style.title(ax, _titled(setting))
+        ax.set_xlim(0, NEVER)
+        ax.set_yticks(range(len(methods)), [look(m).name for m in methods])
+        ax.set_ylim(len(methods) - 0.4, -0.6)
+        ax.grid(visible=False, axis="y")
+    note = (
+        f"experiments until the Gap is 0.95, never counts as {NEVER}; means over sites; "
+        f"{error_name(counts, 'bars', '95 % interval')}; line: Individual, band: it and its null"
+    )
+    fig.supxlabel(note, fontsize=style.SMALL, color=INK)
+    return fig
+
+
+def _bars(ax: Axes, campaigns: Campaigns, setting: Setting, methods: Sequence[str]) -> set[int]:
+    """Draw the bars of one family; return how many seeds they have."""
+    means = {
+        m: cell.of("arrival").mean(axis=1) for m in (*methods, NULL) if (cell := campaigns.cell(setting, m)) is not None
+    }
+    if ALONE in means:
+        alone, null = (float(means[name].mean()) for name in (ALONE, NULL if NULL in means else ALONE))
+        ax.axvspan(min(alone, null), max(alone, null), color=FAINT, linewidth=0, zorder=0)
+        ax.axvline(alone, color=INK, linewidth=1.0, zorder=1)
+    for y, method in enumerate(methods):
+        if method in means:
+            values = means[method]
+            reach = None if len(values) < 2 else min(float(margin(values)), float(NEVER))
+            ax.barh(
+                y, values.mean(), BAR, xerr=reach, color=look(method).colour, ecolor=INK, error_kw={"elinewidth": 1.0}
+            )
+    return {len(values) for values in means.values()}
+
+
+def _titled(setting: Setting) -> str:
+    title = FAMILIES[setting.family].title
+    return title.removesuffix(", little in common")
+
+
+def _lines(entries: list[dict[str, Any]]) -> list[list[dict[str, Any]]]:
+    """Entries of a legend in lines of at most three."""
+    return [entries[k : k + COLUMNS] for k in range(0, len(entries), COLUMNS)]

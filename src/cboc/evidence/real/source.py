@@ -1,0 +1,102 @@
+"""The files that hold the tables, where a user gets each, and reading them. None is part of this project."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import isfinite
+from pathlib import Path
+
+from cboc.data.tables import text_of
+from cboc.errors import CbocError
+
+PAGE = "docs/on-real-reactions.md"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a file: its place, for errors, and its cells by column."""
+
+    place: str
+    cells: dict[str, str]
+
+    def number(self, column: str) -> float:
+        """The number in a column; raises one sentence if there is none."""
+        text = self.cells[column]
+        try:
+            value = float(text)
+        except ValueError:
+            value = float("nan")
+        if not isfinite(value):
+            raise CbocError(f"{self.place}: {column} is a number, but got '{text}'; get the file again ({PAGE}).")
+        return value
+
+
+@dataclass(frozen=True)
+class Source:
+    """A public file, under the name that it has in the directory of the tables."""
+
+    file: str
+    origin: str  # where the public has it
+    columns: tuple[str, ...]  # those that are read
+    has_head: bool = True  # without one, the columns are all there are
+
+    def lines(self, directory: Path) -> list[Line]:
+        """The lines of the file that are not empty."""
+        path = self._path(directory)
+        rows = list(csv.reader(text_of(path).splitlines()))
+        head = [cell.strip() for cell in rows[0]] if self.has_head and rows else list(self.columns)
+        if lacking := [column for column in self.columns if column not in head]:
+            raise CbocError(
+                f"{path} needs the columns {', '.join(self.columns)}, but has no '{lacking[0]}'; it is {self.origin}."
+            )
+        first = 2 if self.has_head else 1
+        return [
+            Line(place, self._cells(head, cells, place))
+            for number, cells in enumerate(rows[first - 1 :], start=first)
+            if any(cells) and (place := f"{path}, line {number}")
+        ]
+
+    def _path(self, directory: Path) -> Path:
+        if not directory.is_dir():
+            raise CbocError(
+                f"--data is a directory with the public tables, but {directory} is not one; {PAGE} says where a user "
+                "gets each file."
+            )
+        path = directory / self.file
+        if not path.is_file():
+            raise CbocError(f"{directory} has no {self.file}; it is {self.origin}: save it there under this name.")
+        return path
+
+    def _cells(self, head: Sequence[str], cells: Sequence[str], place: str) -> dict[str, str]:
+        if len(cells) != len(head):
+            raise CbocError(f"{place} has {len(cells)} columns in place of {len(head)}; get the file again ({PAGE}).")
+        return {name: cell.strip() for name, cell in zip(head, cells, strict=True)}
+
+
+ARYLATION = Source(
+    "direct_arylation.csv",
+    "benchmarks/data/direct_arylation/data.csv of emdgroup/baybe on GitHub (Shields et al. 2021)",
+    ("Base", "Ligand", "Solvent", "Concentration", "Temp_C", "yield"),
+)
+ARYL_HALIDE = Source(
+    "aryl_halide.csv",
+    "the aryl halides in benchmarks/data of emdgroup/baybe on GitHub (Ahneman et al. 2018)",
+    ("base", "ligand", "aryl_halide", "additive", "yield"),
+)
+SUZUKI = Source(
+    "suzuki_pairs.csv",
+    "the index of experiments in examples/DOE/data/suzuki of b-shields/edbo on GitHub (Perera et al. 2018)",
+    ("Electrophile_SMILES", "Nucleophile_SMILES", "Ligand_SMILES", "Base_SMILES", "Solvent_SMILES", "yield"),
+)
+FRACTIONS = ("mat_1", "mat_2", "mat_3", "mat_4")
+PHOTO_PCE10, PHOTO_WF3 = (
+    Source(
+        f"photo_{blend}.csv",
+        f"src/olympus/datasets/dataset_photo_{blend}/data.csv of aspuru-guzik-group/olympus on GitHub",
+        (*FRACTIONS, "degradation"),
+        has_head=False,
+    )
+    for blend in ("pce10", "wf3")
+)

@@ -1,0 +1,219 @@
+"""The campaigns on real tables as tables: by family, start and pace, never pooled."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from cboc.arrays import Array
+from cboc.evidence.methods.registry import METHODS, RIVALS
+from cboc.evidence.real.campaign import ALONE, EXPERIMENTS, METHODS_SHOWN, NULL, OURS, Pace, Progress
+from cboc.evidence.real.families import FAMILIES
+from cboc.evidence.tables.table import Table
+from cboc.runs.metrics import Paired, harm_rate, paired
+
+NOTHING = "–"
+NEVER = EXPERIMENTS + 1
+CEILINGS = ("pooled", "rgpe")  # not private
+ORDER = tuple(dict.fromkeys((*METHODS_SHOWN, *METHODS, *RIVALS)))
+PACES = {Pace.ROUNDS: "in rounds", Pace.FREE: "at the free pace"}
+HEAD = (
+    *("", "seeds", "area", "area − alone", "final", "final − alone"),
+    *("to 95 %", "to 95 % − alone", "median", "never", "harmed", "helped", "repeats"),
+)
+CURSE = (
+    "The optimum of a table of single noisy measurements is partly luck (a winner's curse), so that the last steps to "
+    "it are too."
+)
+
+
+class Setting(NamedTuple):
+    """The conditions under which methods are compared."""
+
+    family: str
+    initial: int
+    pace: Pace
+
+    @property
+    def name(self) -> str:
+        return f"{FAMILIES[self.family].title}, {self.initial} initial designs, {PACES[self.pace]}"
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One method in one setting, seed by seed, with working alone on the same seeds where there is any."""
+
+    rows: tuple[Progress, ...]
+    alone: tuple[Progress, ...] = ()
+
+    @cached_property
+    def curves(self) -> Array:  # (seeds, 40)
+        return np.array([row.curve for row in self.rows])
+
+    def of(self, measure: str) -> Array:  # (seeds, K)
+        """A measure by seed and site."""
+        return np.array([getattr(row, measure) for row in self.rows], dtype=float)
+
+    def mean(self, measure: str) -> float:
+        return float(self.of(measure).mean())
+
+    def gain(self, measure: str) -> Paired:
+        """The measure minus that of working alone, paired by seed."""
+        return paired(self.of(measure).mean(axis=1), Cell(self.alone).of(measure).mean(axis=1))
+
+    @property
+    def median_arrival(self) -> float:
+        return float(np.median(self.of("arrival")))
+
+    @property
+    def never(self) -> float:
+        """The share of sites that never come near their optimum."""
+        return float((self.of("arrival") == NEVER).mean())
+
+    @property
+    def harm(self) -> tuple[float, float]:
+        """The shares of sites that end below, and above, the same site alone by more than 0.01."""
+        ours, theirs = self.of("final"), Cell(self.alone).of("final")
+        return harm_rate(ours, theirs), harm_rate(theirs, ours)
+
+
+class Campaigns:
+    """The cells of a collection of campaigns."""
+
+    def __init__(self, rows: Iterable[Progress]) -> None:
+        self._rows: dict[tuple[Setting, str], dict[int, Progress]] = {}
+        for row in rows:
+            key = (Setting(row.job.family, row.job.initial, row.job.pace), row.job.method)
+            self._rows.setdefault(key, {})[row.job.seed] = row
+
+    @property
+    def settings(self) -> list[Setting]:
+        """The settings with rows: family by family, the starts and paces of the protocol first."""
+        there = {setting for setting, _ in self._rows}
+        return sorted(there, key=lambda one: (one.pace is Pace.FREE, one.initial, list(FAMILIES).index(one.family)))
+
+    @property
+    def groups(self) -> list[tuple[int, Pace]]:
+        """The starts and paces that have rows."""
+        return list(dict.fromkeys((setting.initial, setting.pace) for setting in self.settings))
+
+    def of(self, initial: int, pace: Pace) -> list[Setting]:
+        """The settings with this start and pace, family by family."""
+        return [setting for setting in self.settings if (setting.initial, setting.pace) == (initial, pace)]
+
+    def methods(self, *settings: Setting) -> list[str]:
+        """The methods with rows in any of these settings."""
+        return [name for name in ORDER if any((setting, name) in self._rows for setting in settings)]
+
+    def cell(self, setting: Setting, method: str, against: str = ALONE) -> Cell | None:
+        """The cell, on the seeds that both have where there are any; None without rows."""
+        found = self._rows.get((setting, method))
+        if not found:
+            return None
+        alone = self._rows.get((setting, against), {})
+        seeds = sorted(found.keys() & alone.keys()) or sorted(found)
+        return Cell(tuple(found[seed] for seed in seeds), tuple(alone[seed] for seed in seeds if seed in alone))
+
+
+def real_tables(rows: Iterable[Progress]) -> list[Table]:
+    """For every start and pace, an overview of area against alone and the default against the others."""
+    campaigns = Campaigns(rows)
+    overviews = [make(campaigns, *group) for group in campaigns.groups for make in (gains_table, default_table)]
+    return [table for table in overviews if table.rows]
+
+
+def real_details(rows: Iterable[Progress]) -> list[Table]:
+    """Everything that was measured, a table for each family, start and pace."""
+    campaigns = Campaigns(rows)
+    return [family_table(campaigns, setting) for setting in campaigns.settings]
+
+
+def gains_table(campaigns: Campaigns, initial: int, pace: Pace) -> Table:
+    """Area minus alone's: methods in rows, families in columns."""
+    methods = [name for name in campaigns.methods(*campaigns.of(initial, pace)) if name != ALONE]
+    title = f"Area minus alone's, {initial} initial designs, {PACES[pace]}"
+    return _overview(campaigns, initial, pace, title, [(name, name, ALONE) for name in methods])
+
+
+def default_table(campaigns: Campaigns, initial: int, pace: Pace) -> Table:
+    """Area of the default minus that of each other method: methods in rows, families in columns."""
+    others = [name for name in campaigns.methods(*campaigns.of(initial, pace)) if name not in (OURS, NULL)]
+    title = f"Area of the default, {OURS}, minus that of each other method, {initial} initial designs, {PACES[pace]}"
+    return _overview(campaigns, initial, pace, title, [(f"− {name}", OURS, name) for name in others])
+
+
+def _overview(
+    campaigns: Campaigns, initial: int, pace: Pace, title: str, compared: Sequence[tuple[str, str, str]]
+) -> Table:
+    """A table of differences in area; a row is its name, the method, and what it is compared with."""
+    settings, rows, counts = campaigns.of(initial, pace), [], []
+    for name, method, against in compared:
+        cells = [campaigns.cell(setting, method, against) for setting in settings]
+        gains = [cell.gain("area") if cell is not None and cell.alone else None for cell in cells]
+        counts += [gain.seeds for gain in gains if gain is not None]
+        rows.append((name, *map(_difference, gains)))
+    seeds = f"{_span(counts)} seeds, 95 % intervals" if counts else "no seeds yet"
+    is_null = f" {NULL} is the null, counted among them." if any(method == NULL for _, method, _ in compared) else ""
+    note = f"Paired by seed; {seeds}. {_chance(len(counts))}{is_null} {CURSE}"
+    return Table(title, ("", *(setting.family for setting in settings)), tuple(rows) if counts else (), (note,))
+
+
+def family_table(campaigns: Campaigns, setting: Setting) -> Table:
+    """Every method in one setting, with everything that is measured."""
+    cells = {name: campaigns.cell(setting, name) for name in campaigns.methods(setting)}
+    rows = tuple(_row(name, cell) for name, cell in cells.items() if cell is not None)
+    compared = [name for name, cell in cells.items() if name not in (ALONE, NULL) and cell is not None and cell.alone]
+    note = (
+        "Gap: from the table's median to its optimum. Area: its mean over all 40 experiments. To 95 %: the experiments "
+        f"until the Gap is 0.95, lower is better; never counts as {NEVER}, and the share of sites that never arrive is "
+        "in its own column; median: over sites and seeds. Differences are paired by seed, with 95 % intervals. Harmed, "
+        "helped: sites that end more than 0.01 below, and above, the same site alone. Repeats: experiments of a site "
+        f"with a design that it had run before. {_chance(3 * len(compared))} {NULL} is the null: what two runs of the "
+        f"same thing differ by. {', '.join(CEILINGS)}: not private. {CURSE}"
+    )
+    return Table(_capital(setting.name), HEAD, rows, (note,))
+
+
+def _row(name: str, cell: Cell) -> tuple[str, ...]:
+    gains: Sequence[Paired | None] = [None] * 3
+    harm, benefit = NOTHING, NOTHING
+    if name != ALONE and cell.alone:
+        gains = [cell.gain(measure) for measure in ("area", "final", "arrival")]
+        harm, benefit = (_percent(share) for share in cell.harm)
+    area, final, arrival = gains
+    return (
+        *(name, str(len(cell.rows))),
+        *(f"{cell.mean('area'):.3f}", _difference(area)),
+        *(f"{cell.mean('final'):.3f}", _difference(final)),
+        *(f"{cell.mean('arrival'):.1f}", _difference(arrival, 1)),
+        *(f"{cell.median_arrival:g}", _percent(cell.never), harm, benefit, f"{cell.mean('repeats'):.1f}"),
+    )
+
+
+def _chance(comparisons: int) -> str:
+    """How many comparisons a table makes, and how many of them would leave out zero by chance."""
+    return f"{comparisons} comparisons: where nothing differs, about {comparisons / 20:.1f} leave out zero by chance."
+
+
+def _difference(gain: Paired | None, digits: int = 3) -> str:
+    if gain is None:
+        return NOTHING
+    shown = f"{gain.difference:+.{digits}f}"
+    return shown if gain.seeds < 2 else f"{shown} ± {gain.margin:.{digits}f}"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.0f} %"
+
+
+def _span(counts: Sequence[int]) -> str:
+    low, high = min(counts), max(counts)
+    return str(low) if low == high else f"{low} to {high}"
+
+
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
