@@ -9,11 +9,11 @@ import numpy as np
 
 from cboc.arrays import Array
 from cboc.evidence.figures.look import error_name, look, over_seeds
-from cboc.evidence.real.campaign import ALONE, EXPERIMENTS, NULL, OURS, Pace
+from cboc.evidence.real.campaign import ALONE, EXPERIMENTS, OURS, Pace
 from cboc.evidence.real.families import FAMILIES
 from cboc.evidence.tables.real import NEVER, Campaigns, Setting
 from cboc.plots import style
-from cboc.plots.style import FAINT, INK, Curve
+from cboc.plots.style import INK, Curve
 from cboc.runs.metrics import margin
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def _curve(method: str, values: Array) -> Curve:  # (seeds, 40)
 def arrivals(campaigns: Campaigns, initial: int, pace: Pace) -> Figure:
     """A panel for each family: how many experiments each method takes to a Gap of 0.95. Shorter is better."""
     settings = campaigns.of(initial, pace)
-    methods = [m for m in campaigns.methods(*settings) if m != NULL]
+    methods = campaigns.methods(*settings)
     fig, axes = style.panels(len(settings), COLUMNS, 0.9 + 0.21 * len(methods), sharex=True, sharey=True)
     counts: set[int] = set()
     for ax, setting in zip(axes, settings, strict=True):
@@ -70,7 +70,7 @@ def arrivals(campaigns: Campaigns, initial: int, pace: Pace) -> Figure:
         ax.grid(visible=False, axis="y")
     note = (
         f"experiments until the Gap is 0.95, never counts as {NEVER}; means over sites; "
-        f"{error_name(counts, 'bars', '95 % interval')}; line: Individual, band: it and its null"
+        f"{error_name(counts, 'bars', '95 % interval')}; upright line: Individual"
     )
     fig.supxlabel(note, fontsize=style.SMALL, color=INK)
     return fig
@@ -78,13 +78,10 @@ def arrivals(campaigns: Campaigns, initial: int, pace: Pace) -> Figure:
 
 def _bars(ax: Axes, campaigns: Campaigns, setting: Setting, methods: Sequence[str]) -> set[int]:
     """Draw the bars of one family; return how many seeds they have."""
-    means = {
-        m: cell.of("arrival").mean(axis=1) for m in (*methods, NULL) if (cell := campaigns.cell(setting, m)) is not None
-    }
+    cells = {name: cell for name in methods if (cell := campaigns.cell(setting, name)) is not None}
+    means = {name: cell.of("arrival").mean(axis=1) for name, cell in cells.items()}
     if ALONE in means:
-        alone, null = (float(means[name].mean()) for name in (ALONE, NULL if NULL in means else ALONE))
-        ax.axvspan(min(alone, null), max(alone, null), color=FAINT, linewidth=0, zorder=0)
-        ax.axvline(alone, color=INK, linewidth=1.0, zorder=1)
+        ax.axvline(float(means[ALONE].mean()), color=INK, linewidth=1.0, zorder=1)
     for y, method in enumerate(methods):
         if method in means:
             values = means[method]
