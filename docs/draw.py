@@ -21,6 +21,10 @@ PICTURES = {
     "price.png": "price.png",
     "theory/theory.png": "theory.png",
 }
+BEGIN, END = "<!-- made by docs/draw.py from evidence/real -->", "<!-- until here -->"
+REAL = EVIDENCE / "real"
+REAL_PICTURES = {"progress-4-rounds.png": "real-progress.png", "arrivals-4-rounds.png": "real-arrivals.png"}
+REAL_TABLES = ("In short, 4 initial designs, in rounds", "In short, 10 initial designs, in rounds")
 CBOC = Path(sys.executable).parent / "cboc"
 
 
@@ -35,6 +39,22 @@ def main() -> None:
         subprocess.run([sys.executable, RESEARCH / study, "--show", "--picture", HERE / picture], check=True)
     for drawn, name in PICTURES.items():
         shutil.copy(EVIDENCE / drawn, HERE / name)
+    if REAL.exists():
+        draw_real()
+
+
+def draw_real() -> None:
+    """Make the tables and pictures of the campaigns on real tables, and put the short ones into their page."""
+    subprocess.run([CBOC, "evidence", "show", REAL], check=True)
+    for drawn, name in REAL_PICTURES.items():
+        shutil.copy(REAL / drawn, HERE / name)
+    sections = (REAL / "real.md").read_text(encoding="utf-8").split("### ")
+    short = [f"### {section.strip()}" for section in sections if section.startswith(REAL_TABLES)]
+    pictures = [f"![{name.removesuffix('.png')}]({name})" for name in REAL_PICTURES.values()]
+    page = HERE / "on-real-reactions.md"
+    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    page.write_text(before + "\n\n".join([BEGIN, *short, *pictures, END]) + after, encoding="utf-8")
 
 
 if __name__ == "__main__":

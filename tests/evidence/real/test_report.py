@@ -40,7 +40,7 @@ def test_every_table_says_how_many_comparisons_it_makes():
         and "is the null" in details.notes[0]
         and "winner's curse" in details.notes[0]
     )
-    gains, default = real_tables([*ALONE, *TOGETHER, *again])
+    _, gains, default = real_tables([*ALONE, *TOGETHER, *again])
     assert "2 comparisons" in gains.notes[0] and "individual-again is the null" in gains.notes[0]
     assert [line[0] for line in gains.rows] == ["individual-again", "cboc"]
     assert default.rows == (("− individual", "+0.200 ± 1.271"),) and "1 comparisons" in default.notes[0]
@@ -50,9 +50,20 @@ def test_families_are_never_pooled():
     other = [row(method, 0, level, 5, "suzuki-pairs") for method, level in (("individual", 0.9), ("cboc", 0.8))]
     rows = [*ALONE, *TOGETHER, *other]
     assert len(real_details(rows)) == 2
-    gains = real_tables(rows)[0]
+    short, gains, _ = real_tables(rows)
+    assert [line[0] for line in short.rows] == [
+        "direct arylation at 3 temperatures",
+        "8 of 12 Suzuki pairs, little in common",
+    ]
     assert gains.columns == ("", "arylation-temperature", "suzuki-pairs")
     assert gains.rows == (("cboc", "+0.200 ± 1.271", "-0.100"),)
+
+
+def test_the_default_in_short():
+    """Medians over sites and seeds: alone 20, 20, 41 twice; together 10, 10, 41 and 12, 12, 41."""
+    short = real_tables([*ALONE, *TOGETHER])[0]
+    (line,) = short.rows
+    assert line[1:] == ("0.500", "+0.200 ± 1.271", "–", "20", "12", "–", "60 %")
 
 
 def test_a_method_without_a_partner_has_no_difference():

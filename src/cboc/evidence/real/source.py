@@ -82,12 +82,12 @@ ARYLATION = Source(
 )
 ARYL_HALIDE = Source(
     "aryl_halide.csv",
-    "the aryl halides in benchmarks/data of emdgroup/baybe on GitHub (Ahneman et al. 2018)",
+    "the raw table of aryl halides in benchmarks/data of emdgroup/baybe on GitHub (Ahneman et al. 2018)",
     ("base", "ligand", "aryl_halide", "additive", "yield"),
 )
 SUZUKI = Source(
     "suzuki_pairs.csv",
-    "the index of experiments in examples/DOE/data/suzuki of b-shields/edbo on GitHub (Perera et al. 2018)",
+    "experiments/data/suzuki/experiment_index.csv of b-shields/edbo on GitHub (Perera et al. 2018)",
     ("Electrophile_SMILES", "Nucleophile_SMILES", "Ligand_SMILES", "Base_SMILES", "Solvent_SMILES", "yield"),
 )
 FRACTIONS = ("mat_1", "mat_2", "mat_3", "mat_4")
