@@ -30,6 +30,7 @@ def test_differences_are_paired_by_seed_with_95_percent_intervals():
     assert cells["to 95 %"] == "21.0" and cells["to 95 % − alone"].startswith("-6.0 ±")
     assert cells["median"] == "12" and cells["never"] == "33 %" and cells["repeats"] == "3.0"
     assert (cells["harmed"], cells["helped"]) == ("0 %", "100 %")
+    assert "Absent rows: 1.00 of a site's experiments failed" in table.notes[0]
 
 
 def test_every_table_says_how_many_comparisons_it_makes():

@@ -188,6 +188,8 @@ def family_table(campaigns: Campaigns, setting: Setting) -> Table:
     """Every method in one setting, with everything that is measured."""
     cells = {name: campaigns.cell(setting, name) for name in campaigns.methods(setting)}
     rows = tuple(_row(name, cell) for name, cell in cells.items() if cell is not None)
+    failed = float(np.mean([cell.mean("failures") for cell in cells.values() if cell is not None]))
+    absent = f" Absent rows: {failed:.2f} of a site's experiments failed, the mean of all methods." if failed else ""
     compared = [name for name, cell in cells.items() if name not in (ALONE, NULL) and cell is not None and cell.alone]
     note = (
         "Gap: from the table's median to its optimum. Area: its mean over all 40 experiments. To 95 %: the experiments "
@@ -195,7 +197,7 @@ def family_table(campaigns: Campaigns, setting: Setting) -> Table:
         "in its own column; median: over sites and seeds. Differences are paired by seed, with 95 % intervals. Harmed, "
         "helped: sites that end more than 0.01 below, and above, the same site alone. Repeats: experiments of a site "
         f"with a design that it had run before. {_chance(3 * len(compared))} {NULL} is the null: what two runs of the "
-        f"same thing differ by. {', '.join(CEILINGS)}: not private. {CURSE}"
+        f"same thing differ by. {', '.join(CEILINGS)}: not private.{absent} {CURSE}"
     )
     return Table(_capital(setting.name), HEAD, rows, (note,))
 
