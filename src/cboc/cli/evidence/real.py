@@ -13,7 +13,8 @@ from cboc.evidence.real.campaign import METHODS_SHOWN, STARTS, Pace, campaigns
 from cboc.evidence.real.families import FAMILIES, tables
 
 Data = Annotated[
-    Path, typer.Option(metavar="PATH", help="Directory of the public tables; docs/on-real-reactions.md says whence.")
+    Path,
+    typer.Option(metavar="PATH", help="Directory of the public tables; docs/on-real-reactions.md names their sources."),
 ]
 Families = Annotated[
     list[str] | None,

@@ -20,19 +20,22 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-SHOWN = ("random", ALONE, "rgpe", "bounding-box", "others-best-first", OURS)  # the last is drawn on top
+SHOWN = {  # the last is drawn on top
+    Pace.ROUNDS: ("random", ALONE, "rgpe", "bounding-box", "others-best-first", OURS),
+    Pace.FREE: (ALONE, "cboc-u-gated", OURS),
+}
 COLUMNS = 3
 BAR = 0.62
 
 
-def progress(campaigns: Campaigns, initial: int, pace: Pace, methods: Sequence[str] = SHOWN) -> Figure:
+def progress(campaigns: Campaigns, initial: int, pace: Pace) -> Figure:
     """A panel for each family: the mean Gap after every experiment, with 95 % intervals."""
     settings = campaigns.of(initial, pace)
     fig, axes = style.panels(len(settings), COLUMNS, 2.7, sharex=True, sharey=True)
     counts: set[int] = set()
     there: dict[str, None] = {}
     for ax, setting in zip(axes, settings, strict=True):
-        cells = {name: cell for name in methods if (cell := campaigns.cell(setting, name)) is not None}
+        cells = {name: cell for name in SHOWN[pace] if (cell := campaigns.cell(setting, name)) is not None}
         counts |= {len(cell.rows) for cell in cells.values()}
         there |= dict.fromkeys(cells)
         style.draw_curves(ax, [_curve(name, cell.curves) for name, cell in cells.items()])
@@ -42,6 +45,7 @@ def progress(campaigns: Campaigns, initial: int, pace: Pace, methods: Sequence[s
         ax.set_ylim(0.0, 1.0)
     for ax in axes[::COLUMNS]:
         style.axis_labels(ax, "", "Gap")
+    _number_the_lowest(axes)
     looks = [{"color": look(m).colour, "linestyle": look(m).line, "label": look(m).name} for m in reversed(there)]
     style.legend(fig, *_lines([{"linewidth": 2.2, **each} for each in looks]))
     note = f"experiments of a site, the first {initial} initial; {error_name(counts, 'bands', '95 % interval')}"
@@ -68,6 +72,7 @@ def arrivals(campaigns: Campaigns, initial: int, pace: Pace) -> Figure:
         ax.set_yticks(range(len(methods)), [look(m).name for m in methods])
         ax.set_ylim(len(methods) - 0.4, -0.6)
         ax.grid(visible=False, axis="y")
+    _number_the_lowest(axes)
     note = (
         f"experiments until the Gap is 0.95, never counts as {NEVER}; means over sites; "
         f"{error_name(counts, 'bars', '95 % interval')}; upright line: Individual"
@@ -90,6 +95,12 @@ def _bars(ax: Axes, campaigns: Campaigns, setting: Setting, methods: Sequence[st
                 y, values.mean(), BAR, xerr=reach, color=look(method).colour, ecolor=INK, error_kw={"elinewidth": 1.0}
             )
     return {len(values) for values in means.values()}
+
+
+def _number_the_lowest(axes: Sequence[Axes]) -> None:
+    """Number the common axis under the panels that have no other below them."""
+    for ax in axes[-COLUMNS:]:
+        ax.tick_params(labelbottom=True)
 
 
 def _titled(setting: Setting) -> str:
