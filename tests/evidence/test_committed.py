@@ -12,9 +12,11 @@ from cboc.evidence.job import Row, work
 from cboc.evidence.methods import tuning
 from cboc.evidence.methods.registry import METHODS
 from cboc.evidence.paper import SCENARIOS
+from cboc.evidence.real.campaign import Progress
 from cboc.evidence.results import Results
 from cboc.evidence.tables import simulation
 from cboc.evidence.tables.casestudy import case_tables
+from cboc.evidence.tables.real import real_details, real_tables
 from cboc.evidence.tables.summary import Summary
 from cboc.evidence.tables.table import Writing, write
 from cboc.evidence.theory import RULES, Course
@@ -73,6 +75,15 @@ def test_the_case_studys_table_follows_from_its_runs():
     for writing in Writing:
         written = (EVIDENCE / f"biosensor/biosensor.{writing}").read_text(encoding="utf-8")
         assert written == write(case_tables(accounts), writing)
+
+
+@pytest.mark.skipif(not (EVIDENCE / "real").exists(), reason="the campaigns on real tables are not committed yet")
+@pytest.mark.parametrize("writing", Writing)
+def test_the_tables_of_the_campaigns_on_real_tables_follow_from_their_rows(writing):
+    results = Results(EVIDENCE / "real", Progress, "real")
+    rows = [results.rows[job] for job in sorted(results.rows)]
+    tables = [*real_tables(rows), *real_details(rows)]
+    assert (EVIDENCE / f"real/real.{writing}").read_text(encoding="utf-8") == write(tables, writing)
 
 
 @pytest.mark.parametrize("setup", ["paper", "labs"])

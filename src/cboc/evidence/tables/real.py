@@ -18,7 +18,7 @@ from cboc.runs.metrics import Paired, harm_rate, paired
 
 NOTHING = "–"
 NEVER = EXPERIMENTS + 1
-RIVAL = "others-best-first"  # shares what the default shares, and asks for less
+RIVAL = "others-best-first"  # shares best designs only, less than the default
 CEILINGS = ("pooled", "rgpe")  # not private
 ORDER = tuple(dict.fromkeys((*METHODS_SHOWN, *METHODS, *RIVALS)))
 PACES = {Pace.ROUNDS: "in rounds", Pace.FREE: "at the free pace"}
