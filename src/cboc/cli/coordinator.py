@@ -121,7 +121,8 @@ def invite(
         rows: list[Row] = [{"site": each, "code": door.invite(name, each, 86400.0 * days)} for each in wanted]
     typer.echo(write(rows, format))
     notes.print(
-        f"At the site: cboc join {url} CODE --direction maximise|minimise, and --certificate if you made your own. "
+        f"At the site: cboc join {url} CODE --direction maximise|minimise, and --certificate if you made your own; "
+        "a site that takes part in this study already, without a coordinator, uses cboc move in place of join. "
         "Earlier codes for these sites that were not used are no longer valid."
     )
 
