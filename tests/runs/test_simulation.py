@@ -77,7 +77,7 @@ def test_in_round_0_of_the_paper_everybody_runs_the_same_design():
 
 
 def test_best_designs_are_shared_where_the_study_says_so_and_draw_the_proposals():
-    alone, shared = run(rule="identity"), run(rule="identity", shares_best=True)
+    alone, shared = run(rule="identity"), run(rule="identity", shares_best=True, guide=Guide(patience=0.0))
     for trial in turns(alone):
         assert not trial.answer.others and not trial.turn.bests
         assert trial.turn.note.stance is None and trial.turn.note.pull == 0.0
@@ -91,12 +91,12 @@ def test_best_designs_are_shared_where_the_study_says_so_and_draw_the_proposals(
         assert first.stance is Stance.DOUBT and first.keeps == 0.5 and not first.pull
     assert any(trial.turn.note.pull for trial in turns(shared))
     assert [t.proposed for t in alone.trials] != [t.proposed for t in shared.trials]
-    unguided = run(rule="identity", shares_best=True, guide=Guide(0.0))
+    unguided = run(rule="identity", shares_best=True, guide=Guide(0.0, patience=0.0))
     assert [t.proposed for t in alone.trials] == [t.proposed for t in unguided.trials]
 
 
 def test_in_doubt_a_site_follows_what_keeps_half_of_its_utility():
-    history = run(horizon=10, shares_best=True, guide=Guide(least=1e9))
+    history = run(horizon=10, shares_best=True, guide=Guide(least=1e9, patience=0.0))
     taken = turns(history)
     assert {trial.decision for trial in taken} == {"followed", "declined"}
     assert not any(trial.turn.note.pull for trial in taken)
@@ -107,8 +107,22 @@ def test_in_doubt_a_site_follows_what_keeps_half_of_its_utility():
     assert "in doubt, because there is too little evidence that the sites' best designs" in taken[-1].explain(SITES)
 
 
+def test_in_doubt_a_site_borrows_while_that_pays():
+    history = run(horizon=10, shares_best=True, guide=Guide(least=1e9))
+    borrowed = [trial for trial in turns(history) if trial.decision == "borrowed"]
+    assert {trial.site for trial in borrowed} == set(SITES)
+    for trial in borrowed:
+        others = np.array(trial.answer.others)
+        earlier = np.array([each.executed for each in history.of(trial.site)[: trial.number]])
+        assert any((np.array(trial.executed) == other).all() for other in others)
+        assert np.abs(earlier - trial.executed).max(axis=1).min() > 0.02
+        assert trial.is_shared and "to see whether it is good here as well" in trial.explain(SITES)
+    never = run(horizon=10, shares_best=True, guide=Guide(least=1e9, patience=0.0))
+    assert not [trial for trial in turns(never) if trial.decision == "borrowed"]
+
+
 def test_the_gate_is_asked_in_doubt_too():
-    history = run(shares_best=True, guide=Guide(least=1e9), gate=Gate(0.999))
+    history = run(shares_best=True, guide=Guide(least=1e9, patience=0.0), gate=Gate(0.999))
     for trial in turns(history):
         if trial.answer.mix != trial.proposed:
             is_enough = trial.answer.verdict.log_worth >= trial.turn.note.log_worth + np.log(0.999)
@@ -132,7 +146,7 @@ def test_the_gate_compares_what_the_proposals_were_chosen_by():
         asked.append((mix, own))
         return mix >= own - 2.0
 
-    history = run(shares_best=True, gate=gate)
+    history = run(shares_best=True, gate=gate, guide=Guide(patience=0.0))
     drawn = [trial for trial in turns(history) if trial.turn.note.pull]
     assert drawn and all(trial.turn.note.log_odds >= Guide().least for trial in drawn)
     bonuses = []

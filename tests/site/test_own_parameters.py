@@ -24,6 +24,7 @@ from cboc.advice.advice import advise
 from cboc.site import worksheet
 from cboc.site.batch import think
 from cboc.site.trial import Decision, Trial
+from cboc.strategy.guide.decision import Guide
 
 SHARED = Space({"a": (0.0, 1.0), "b": (0.0, 1.0)})
 OWN = Space({"stirrer": Choice(["slow", "fast"]), "speed": Int(1, 9), "dose": (0.0, 4.0)})
@@ -43,6 +44,9 @@ class Watched(Ledger):
     def submit(self, proposal):
         self.seen.append(proposal)
         super().submit(proposal)
+
+
+DRAWN = collaborative(guide=Guide(patience=0.0))  # by evidence alone
 
 
 def make(horizon=5, own=OWN, strategy=None, seed=1, **options):
@@ -121,7 +125,7 @@ def test_constraints_of_its_own_hold():
 
 
 def test_the_guide_works_on_what_all_have():
-    x, y, _ = play(make(horizon=8, shares_best=True), 6)
+    x, y, _ = play(make(horizon=8, shares_best=True, strategy=DRAWN), 6)
     notes = [trial.turn.note for trial in x.trials[5:]]
     assert any(note.pull > 0.0 for note in notes) and any(note.log_odds and note.log_odds > 4.0 for note in notes)
     assert x.mind.situation().others.shape == (2, 2) and x.mind.situation().common is x.study.space
@@ -203,9 +207,11 @@ def test_a_name_that_every_result_has_is_refused(name):
 
 
 def test_advice_works_with_them():
-    x, *_ = play(make(horizon=8, shares_best=True), 5)
+    x, *_ = play(make(horizon=8, shares_best=True, strategy=DRAWN), 5)
     advice = advise(x)
     assert advice.log_odds is not None and advice.sentence
+    borrower, *_ = play(make(horizon=8, shares_best=True), 5)
+    assert "because you have run the best designs of all others" in advise(borrower).sentence
 
 
 def test_without_any_the_study_is_what_it_was():

@@ -70,7 +70,13 @@ class Mind:
             self._others(past, turn) if self.study.shares_best else None,
             len(past) / self.study.budget(self.name),
             None if self.space is self.study.space else self.study.space,
+            self._lent(number),
         )
+
+    def _lent(self, number: int) -> Array:  # (n, D)
+        """The designs that the site has run, or is running, because others found them best."""
+        trials = [trial for trial in self.log.trials[:number] if trial.decision is Decision.BORROWED]
+        return np.array([trial.x for trial in trials]).reshape(-1, self.space.dimension)
 
     def _others(self, past: list[Turn], turn: int) -> Array:
         """The others' best designs (m, S): the news of this turn, or if there are none what was heard last."""
@@ -253,13 +259,23 @@ class Mind:
         with one_thread():
             verdict = as_verdict(self.opinion(trial.number).judge(heard))
         if verdict.instead is not None:
-            instead = as_design(verdict.instead, self.space, self.name)
-            verdict = replace(verdict, instead=_point(self._on(turn.plate, self.log.first_of(turn.number), instead)))
+            verdict = self._placed(verdict, as_design(verdict.instead, self.space, self.name), trial)
         verdict = self._apart(verdict, x, trial)
         others = mix.others if turn.well == 0 else ()
         answer = Answer(_point(x), mix.weights, mix.snapshot, verdict, mix.leader, others)
         decision = _decision(verdict, turn.note)
         return replace(trial, status=Status.PENDING, decision=decision, turn=replace(turn, answer=answer))
+
+    def _placed(self, verdict: Verdict, instead: Array, trial: Trial) -> Verdict:
+        """The verdict with a third design that fits on the plate; one that would not be another site's any more, or is
+        close to an earlier well, is not borrowed."""
+        turn = cast(Turn, trial.turn)
+        x = self._on(turn.plate, self.log.first_of(turn.number), instead)
+        wells = [well.x for well in self.log.wells(turn.number)[: turn.well]]
+        is_taken = self._is_close(x, np.array(wells).reshape(-1, self.space.dimension))
+        if verdict.borrows and (is_taken or not self._is_close(x, instead[None])):
+            return replace(verdict, instead=None, borrows=False)
+        return replace(verdict, instead=_point(x))
 
     def _apart(self, verdict: Verdict, mix: Array, trial: Trial) -> Verdict:
         """The verdict, unless an earlier well of the plate is close to it: then the own proposal, or another design."""
@@ -285,7 +301,7 @@ class Mind:
 
 def _decision(verdict: Verdict, note: Note) -> Decision:
     if verdict.instead is not None:
-        return Decision.OTHER
+        return Decision.BORROWED if verdict.borrows else Decision.OTHER
     if verdict.follows:
         return Decision.FOLLOWED
     return Decision.CONTRADICTED if note.stance is Stance.ALONE else Decision.DECLINED

@@ -50,7 +50,7 @@ class Decision(StrEnum):
     """How the design to run was chosen."""
 
     INITIAL = "initial"  # space-filling, before the first turn
-    BORROWED = "borrowed"  # another site's best design, before the first turn
+    BORROWED = "borrowed"  # another site's best design: to begin with, or to see whether it is good here
     FOLLOWED = "followed"  # the mix
     DECLINED = "declined"  # the site's own proposal: the mix was not good enough
     CONTRADICTED = "contradicted"  # its own proposal: its outcomes contradict the others, or say nothing yet
@@ -179,7 +179,8 @@ class Trial:
     @property
     def _to_run(self) -> Point:
         answer = self.answer
-        if answer is not None and self.decision is Decision.OTHER and answer.verdict.instead is not None:
+        is_other = self.decision in (Decision.OTHER, Decision.BORROWED)
+        if answer is not None and is_other and answer.verdict.instead is not None:
             return answer.verdict.instead
         return answer.mix if answer is not None and self.decision is Decision.FOLLOWED else self.proposed
 
@@ -205,7 +206,7 @@ class Trial:
         """One sentence: where this design comes from."""
         if self.status is Status.STOPPED:
             return "Stopped: no design promises more than your threshold."
-        if self.decision is Decision.BORROWED:
+        if self.decision is Decision.BORROWED and self.turn is None:
             return "Initial design: the best of another site, of those known when you began."
         if self.turn is None:
             return "Initial design: spread over the space, without the others."
@@ -217,6 +218,8 @@ class Trial:
         because = f", because {note.reason}" if note.reason else ""
         if self.decision is Decision.CONTRADICTED:
             return f"100 % your own optimum: nothing is mixed in{because}."
+        if self.decision is Decision.BORROWED:
+            return f"The best design of another site, to see whether it is good here as well{because}."
         parts = [_recipe(answer.weights, sites.index(self.site), sites)]
         if self.is_drawn:
             parts[0] += ", drawn to where the others' best designs lie"

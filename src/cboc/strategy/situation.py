@@ -22,6 +22,7 @@ class Situation:
     others: Array | None = None  # best designs of the others (m, S), as last heard; None: the study shares none
     progress: float = 0.0  # t_k / T_k: the share of its turns that the site has taken
     shared: Space | None = None  # the study's space, if the site has further parameters
+    borrowed: Array = field(default_factory=lambda: np.empty((0, 0)))  # designs run because others found them best
 
     def is_same(self, other: Situation) -> bool:
         """Whether both are the same, the data being the same object: a quick test whether anything is new."""

@@ -56,11 +56,14 @@ class Verdict:
     reason: str = ""  # why it does not follow, to follow "because"
     instead: tuple[float, ...] | None = None  # a third design to run, neither the mix nor the site's own
     memory: tuple[float, ...] | None = None  # replaces the note's
+    borrows: bool = False  # whether the third design is another site's best one
 
     def __post_init__(self) -> None:
         if not isinstance(self.follows, bool | np.bool_):
             raise CbocError(f"a verdict's follows is True or False; this is {self.follows!r}.")
         object.__setattr__(self, "follows", bool(self.follows))
+        if not isinstance(self.borrows, bool):
+            raise CbocError(f"a verdict's borrows is True or False; this is {self.borrows!r}.")
         _check_numbers(self, ("log_worth", "pull"))
         _check_lists(self, ("instead", "memory"))
         _check_reason(self)

@@ -80,7 +80,7 @@ class Said:
 
 def judged(counsel, verdict):
     heard = Heard(np.array([0.2, 0.2]), np.array([0.1, 0.1]), Note(log(1.0)), OTHERS)
-    return GuidedOpinion(Said(verdict), Said(verdict), counsel).judge(heard)
+    return GuidedOpinion(Said(verdict), Said(verdict), counsel, situation()).judge(heard)
 
 
 def test_alone_nothing_is_followed_and_the_reason_is_the_guides():

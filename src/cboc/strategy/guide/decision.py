@@ -8,7 +8,8 @@ The log odds are about the group, consistency is about the site: an outlier amon
 good odds, but its own outcomes contradict them. Neither leaves the site.
 
     good odds, no contradiction   together: drawn to the others, and mixes as far as the gate allows
-    no good odds (yet)            in doubt: not drawn, and mixes only if that keeps much of its own utility
+    no good odds (yet)            in doubt: not drawn; borrows best designs while that pays (`borrowing.py`), else mixes
+                                  only if that keeps much of its own utility
     good odds and contradiction   alone; a site that has not been where the others are has nothing to contradict
 """
 
@@ -27,6 +28,7 @@ from cboc.data.dataset import Dataset
 from cboc.errors import CbocError
 from cboc.space.space import Space
 from cboc.strategy.guide.background import Background, Box, Cloud
+from cboc.strategy.guide.borrowing import has_patience, is_for, originals, own_best
 from cboc.strategy.guide.density import OptimumDensity, fit_density
 from cboc.strategy.guide.drawn_utility import Drawn
 from cboc.strategy.situation import Situation
@@ -46,6 +48,7 @@ RANGES = {
     "least": (0.0, 1e12),
     "doubt": (0.0, inf),
     "consistency": (-1.0, 1.0),
+    "patience": (0.0, 1e6),
 }
 
 
@@ -59,6 +62,7 @@ class Counsel:
     reason: str = ""  # why not together, or why not drawn, to follow "because"
     log_odds: float | None = None  # nats; None: nothing to judge from
     consistency: float | None = None  # None: no designs near the others yet
+    borrows: bool = False  # whether the site would rather run one of the others' best designs, if it has not
 
     def __post_init__(self) -> None:
         if not isinstance(self.stance, Stance):
@@ -69,6 +73,8 @@ class Counsel:
             value: Any = getattr(self, name)
             if value is not None and not (is_number(value) and isfinite(value)):
                 raise CbocError(f"a counsel's {name} is a number, or None if unknown; this is {value!r}.")
+        if not isinstance(self.borrows, bool):
+            raise CbocError(f"a counsel's borrows is True or False; this is {self.borrows!r}.")
         if not isinstance(self.reason, str):
             raise CbocError(f"a counsel's reason is a string; this is {self.reason!r}.")
 
@@ -92,6 +98,7 @@ class Guide:
     least: float = 4.0  # nats of log odds, else the site is in doubt; chance reaches them in 1 case of 40
     doubt: float = 0.5  # share of the utility that a mix must keep when in doubt; above 1: no mix is followed
     consistency: float = 0.0  # the least, if the odds are good, else the site works alone
+    patience: float = 2.0  # in doubt: how many borrowed designs may fail to pay, beyond those that did; 0: none
 
     def __post_init__(self) -> None:
         for name, (least, most) in RANGES.items():
@@ -105,15 +112,19 @@ class Guide:
         if not len(data):
             return Counsel(utility, Stance.ALONE, reason="you have no outcome yet")
         if others is None or not len(others):
-            return self._doubt(utility, "nobody's best design is known yet")
-        shared = situation.common.dimension
-        where = fit_density(data.best.x[:shared], others, background(situation.common))
+            return self._doubt(situation, utility, "nobody's best design is known yet")
+        own, theirs = data.best.x, others
+        if self._borrows(situation, len(others)):
+            own, theirs = own_best(situation), originals(situation, others)
+        if not len(theirs):
+            return self._doubt(situation, utility, "you have run the best designs of all others")
+        where = fit_density(own[: situation.common.dimension], theirs, background(situation.common))
         if where is None:
-            return self._doubt(utility, APART, 0.0)
+            return self._doubt(situation, utility, APART, 0.0)
         found = consistency(where, data)
         known = None if isnan(found) else found
         if where.log_odds < self.least:
-            return self._doubt(utility, APART, where.log_odds, known)
+            return self._doubt(situation, utility, APART, where.log_odds, known)
         if found < self.consistency:
             how = "contradict" if found < 0.0 else "agree too little with"
             reason = f"your outcomes {how} the others' best designs (rank correlation {found:+.2f})"
@@ -125,13 +136,24 @@ class Guide:
             return Counsel(utility, reason=UNDRAWN, log_odds=where.log_odds, consistency=known)
         return Counsel(Drawn(utility, where, weight, self.most), log_odds=where.log_odds, consistency=known)
 
+    def _borrows(self, situation: Situation, others: int) -> bool:
+        """Whether the site borrows in doubt, if it has patience left."""
+        return self.patience > 0.0 and is_for(situation.common, others)
+
     def _doubt(
-        self, utility: Utility | None, reason: str, log_odds: float | None = None, known: float | None = None
+        self,
+        situation: Situation,
+        utility: Utility | None,
+        reason: str,
+        log_odds: float | None = None,
+        known: float | None = None,
     ) -> Counsel:
         if self.doubt > 1.0:
             return Counsel(utility, Stance.ALONE, 0.0, reason, log_odds, known)
         stance = Stance.DOUBT if self.doubt > 0.0 else Stance.TOGETHER
-        return Counsel(utility, stance, self.doubt, reason, log_odds, known)
+        others = 0 if situation.others is None else len(situation.others)
+        borrows = self._borrows(situation, others) and has_patience(situation, self.patience)
+        return Counsel(utility, stance, self.doubt, reason, log_odds, known, borrows)
 
 
 @lru_cache(maxsize=8)

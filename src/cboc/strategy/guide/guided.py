@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import log
 
+import numpy as np
+
 from cboc.arrays import Array, is_number
 from cboc.errors import CbocError
+from cboc.strategy.guide.borrowing import to_borrow
 from cboc.strategy.guide.decision import Counsel, Guide, GuideLike
 from cboc.strategy.opinion import Generator, Heard, Opinion, Strategy, as_strategy
 from cboc.strategy.situation import Situation
@@ -53,7 +56,7 @@ class Guided(Strategy):
         drawn = opinion
         if counsel.utility is not None and counsel.utility is not opinion.utility:
             drawn = opinion.with_utility(counsel.utility)
-        return GuidedOpinion(opinion, drawn, counsel)
+        return GuidedOpinion(opinion, drawn, counsel, situation)
 
 
 @dataclass(frozen=True)
@@ -63,6 +66,7 @@ class GuidedOpinion:
     own: Opinion  # not drawn: it decides what a design is worth
     drawn: Opinion
     counsel: Counsel
+    situation: Situation = field(repr=False)
 
     @property
     def utility(self) -> Utility | None:
@@ -87,13 +91,22 @@ class GuidedOpinion:
         )
 
     def judge(self, heard: Heard) -> Verdict:
-        """Follow no mix if alone; if in doubt, only one that keeps the guide's share of the utility."""
+        """Follow no mix if alone; if in doubt borrow, or follow only what keeps the guide's share of the utility."""
         counsel, verdict, note = self.counsel, as_verdict(self.own.judge(heard)), heard.note
         verdict = replace(verdict, pull=counsel.pull(heard.mix))
         if counsel.stance is Stance.ALONE:
             return replace(verdict, follows=False, reason=counsel.reason)
+        if counsel.borrows and (borrowed := self._borrowed(heard)) is not None:
+            return replace(verdict, follows=False, instead=tuple(borrowed.tolist()), borrows=True)
         mix, own = verdict.log_worth + verdict.pull, note.log_worth + note.pull
         if counsel.stance is Stance.DOUBT and counsel.keeps > 0.0 and not mix >= own + log(counsel.keeps):
             share = f"{100 * counsel.keeps:.0f} %"
             return replace(verdict, follows=False, reason=f"it keeps less than {share} of what your own promises")
         return verdict
+
+    def _borrowed(self, heard: Heard) -> Array | None:  # (D,)
+        """The others' best design that promises most here, of those that are new to the site; None if there is none."""
+        designs = to_borrow(self.situation, heard.others, heard.own)
+        if not len(designs) or self.own.utility is None:
+            return None
+        return designs[int(np.argmax(self.own.utility.log_worth(designs)))]
