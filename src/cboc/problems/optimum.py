@@ -13,13 +13,16 @@ from __future__ import annotations
 import numpy as np
 
 from cboc.arrays import Array
-from cboc.problems.version import Function
+from cboc.problems.version import Function, slope_of
 from cboc.search.ascent import ascend
 from cboc.space.sobol import sobol
 from cboc.utility.utility import Custom
 
 SAMPLES = 4096
 CLIMBED = 128  # with 24, one of the 842 optima of the evidence was missed
+WITH_SLOPE = (
+    4  # times as many are climbed where the slope is known and a step is cheap: of 100 draws in 8-D one was missed
+)
 SWEPT = 2
 POLISHED = 3
 GRID = np.linspace(0.0, 1.0, 1025)
@@ -31,20 +34,27 @@ def sample(low: Array, high: Array) -> Array:  # (SAMPLES, D)
 
 
 def lowest(function: Function, low: Array, high: Array, hints: Array) -> float:
-    """min f(x) over low <= x <= high, (D,) each; hints (m, D) are places near which it may be, inside or not."""
+    """min f(x) over low <= x <= high, (D,) each; hints (m, D) are places near which it may be, inside or not.
+
+    A coordinate with low = high is held there.
+    """
 
     def f(U: Array) -> Array:  # at points of the unit cube
         return function(_in_box(U, low, high))
 
-    near = ((hints.reshape(-1, len(low)) - low) / (high - low)).clip(0.0, 1.0)
+    near = ((hints.reshape(-1, len(low)) - low) / np.where(low < high, high - low, 1.0)).clip(0.0, 1.0)
     U = np.vstack([near, sobol(SAMPLES, len(low), np.random.default_rng(0))])
     y = f(U)
     order = np.argsort(y, kind="stable")
     depth = float(np.median(y) - y[order[0]])
     if not depth > 0.0:
         return float(y[order[0]])
-    uphill, bounds = Custom(lambda U: -f(U) / depth).with_gradient, (np.zeros(len(low)), np.ones(len(low)))
-    ends, heights = ascend(uphill, np.vstack([near, U[order[:CLIMBED]]]), *bounds, tolerance=1e-4)
+    slope = slope_of(function)
+    gradient = slope and (lambda U: -slope(_in_box(U, low, high)) * (high - low) / depth)
+    uphill = Custom(lambda U: -f(U) / depth, gradient).with_gradient
+    bounds = np.zeros(len(low)), np.ones(len(low))
+    climbed = CLIMBED if gradient is None else WITH_SLOPE * CLIMBED
+    ends, heights = ascend(uphill, np.vstack([near, U[order[:climbed]]]), *bounds, tolerance=1e-4)
     ends = ends[np.argsort(-heights, kind="stable")]
     candidates = np.vstack([_swept(f, ends[:SWEPT]), ends[:POLISHED]])
     polished, _ = ascend(uphill, candidates, *bounds, tolerance=1e-13, steps=200)
@@ -52,7 +62,7 @@ def lowest(function: Function, low: Array, high: Array, hints: Array) -> float:
 
 
 def _in_box(U: Array, low: Array, high: Array) -> Array:
-    return (1 - U) * low + U * high
+    return np.where(low < high, (1 - U) * low + U * high, low)  # an option that is held stays exactly itself
 
 
 def _swept(f: Function, U: Array) -> Array:  # (m, D)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from cboc.data.dataset import Direction
 from cboc.errors import CbocError
 from cboc.problems.heterogeneity import Heterogeneity
 from cboc.problems.noise import Noise
-from cboc.problems.optimum import lowest, sample
+from cboc.problems.optimum import SAMPLES, lowest, sample
 from cboc.problems.version import Function, Version
 from cboc.space.space import Space
 
@@ -67,14 +68,18 @@ class Problem:
         version = Version.of(self.function)
         sign = -self.direction.sign * (1.0 if version.scale >= 0 else -1.0)
         search = _lowest if isinstance(version.common, Hashable) else _lowest.__wrapped__
-        low, high, *hints = map(tuple, np.vstack([*self.box, self.optimisers]).tolist())
-        extreme = sign * search(replace(version, scale=sign, offset=0.0), low, high, tuple(hints))
+        upright, hints = replace(version, scale=sign, offset=0.0), tuple(map(tuple, self.optimisers.tolist()))
+        extreme = sign * min(search(upright, tuple(low), tuple(high), hints) for low, high in self._boxes)
         return version.scale * extreme + version.offset
 
     @cached_property
     def depth(self) -> float:
-        """|median - y*|, how much there is to find; the median is over a Sobol' sample of the box."""
-        return abs(float(np.median(self.function(sample(*self.box)))) - self.optimum)
+        """|median - y*|, how much there is to find; the median is over a Sobol' sample of the box, and all options."""
+        if self.space.blocks:
+            everywhere = self.space.array_from_unit(self.space.sample(SAMPLES, np.random.default_rng(0)))
+        else:
+            everywhere = sample(*self.box)
+        return abs(float(np.median(self.function(everywhere))) - self.optimum)
 
     @cached_property
     def is_flat(self) -> bool:
@@ -87,9 +92,19 @@ class Problem:
 
     @cached_property
     def box(self) -> tuple[Array, Array]:  # (d,) each
-        """The lowest and the highest corner of the box, in natural units."""
+        """The lowest and the highest corner of the box, in natural units; a choice is held at its first option."""
         low, high = self.space.array_from_unit(np.repeat([[0.0], [1.0]], self.space.dimension, axis=1))
         return low, high
+
+    @property
+    def _boxes(self) -> Iterator[list[list[float]]]:
+        """The corners of the box for every combination of options."""
+        choices = [k for k, p in enumerate(self.space.parameters.values()) if p.is_choice]
+        sizes = [p.size for p in self.space.parameters.values() if p.is_choice]
+        for options in product(*map(range, sizes)):
+            corners = np.array(self.box)
+            corners[:, choices] = options
+            yield corners.tolist()
 
 
 def heterogeneous(problem: Problem, scale: float, offset: float, shift: ArrayLike) -> Problem:

@@ -11,6 +11,12 @@ from numpy.typing import ArrayLike
 from cboc.arrays import Array
 
 Function = Callable[[Array], Array]  # (n, d) natural units -> (n,)
+Slope = Callable[[Array], Array]  # (n, d) natural units -> (n, d)
+
+
+def slope_of(function: Function) -> Slope | None:
+    """The gradient of a function that has one, under the name `slope`."""
+    return getattr(function, "slope", None)
 
 
 @dataclass(frozen=True)
@@ -24,6 +30,12 @@ class Version:
 
     def __call__(self, X: Array) -> Array:
         return self.scale * self.common(X + self.shift) + self.offset
+
+    @property
+    def slope(self) -> Slope | None:
+        """a1 f'(x + a3), if f' is known."""
+        slope = slope_of(self.common)
+        return None if slope is None else lambda X: self.scale * slope(X + self.shift)
 
     @classmethod
     def of(cls, function: Function) -> Version:

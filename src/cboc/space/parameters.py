@@ -317,6 +317,11 @@ class Choice:
         """The option with the largest coordinate."""
         return self.options[winner(u)]
 
+    def natural(self, U: Array) -> Array:  # (n, m) -> (n, 1)
+        """The numbers of the options with the largest coordinates, from 0."""
+        least = U.max(axis=1, keepdims=True) - TOLERANCE  # as in `winner`
+        return (least <= U).argmax(axis=1)[:, None].astype(float)
+
     def read(self, text: str) -> str | float | bool:
         """The option that a cell of a table means."""
         for option in self.options:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from types import MappingProxyType
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 from cboc.arrays import Array
 from cboc.errors import CbocError, did_you_mean
 from cboc.space.constraints import Linear, parse
-from cboc.space.parameters import TOLERANCE, Float, Int, Parameter, winner
+from cboc.space.parameters import TOLERANCE, Parameter, winner
 from cboc.space.plain import as_parameter, to_fields
 from cboc.space.polytope import Polytope
 from cboc.space.sampling import Sampler
@@ -161,17 +161,12 @@ class Space:
         return {name: p.from_unit(inside[self._slices[name]]) for name, p in self.parameters.items()}
 
     def array_from_unit(self, X: ArrayLike) -> Array:  # (n, D) -> (n, d)
-        """Natural values of many vectors at once, for a space of numbers only."""
+        """Natural values of many vectors at once; an option is its number, from 0."""
         X = np.asarray(X, dtype=float)
-        if self.blocks:
-            choice = next(name for name, p in self.parameters.items() if p.is_choice)
-            raise CbocError(
-                f"array_from_unit is for numbers only, but '{choice}' is a Choice; use from_unit row by row."
-            )
         if X.ndim != 2 or X.shape[1] != self.dimension:
             raise CbocError(f"expected an array of shape (n, {self.dimension}), but got {X.shape}.")
-        numbers = cast("list[Float | Int]", list(self.parameters.values()))  # by the check above
-        return np.stack([p.natural(u) for p, u in zip(numbers, self._inside(X).T, strict=True)], axis=1)
+        inside = self._inside(X)
+        return np.hstack([p.natural(inside[:, self._slices[name]]) for name, p in self.parameters.items()])
 
     # The feasible set
 
