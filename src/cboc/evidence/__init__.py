@@ -14,5 +14,6 @@ illustration.py  the example of Sec. 5.2
 biosensor/       the paper's sensor, by finite elements
 casestudy.py     the case study in runs
 real/            reactions and mixtures that were measured in full, with natural sites
+dial.py          when does it help: worlds in which one turns how much sites have in common
 demo.py          what `cboc demo` runs
 """

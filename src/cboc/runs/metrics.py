@@ -28,6 +28,16 @@ def gap(loss: ArrayLike, way: ArrayLike) -> Array:
     return np.where(is_there, 1.0, 1.0 - loss / np.where(is_there, 1.0, way))
 
 
+def gap_so_far(loss: ArrayLike, way: ArrayLike) -> Array:  # (..., n), (...) -> (..., n)
+    """The Gap after each experiment, from the losses of all of them; NaN is a failure.
+
+    Where the way is that of the median design, no first designs decide what a Gap means: it is 0 until one is better.
+    """
+    losses = np.asarray(loss, dtype=float)
+    least = np.minimum.accumulate(np.where(np.isnan(losses), np.inf, losses), axis=-1)
+    return np.clip(gap(least, np.asarray(way, dtype=float)[..., None]), 0.0, 1.0)
+
+
 def area(curve: ArrayLike) -> Array:
     """The mean of a curve over the rounds 1 .. T: how good the search was all along."""
     mean: Array = np.asarray(curve, dtype=float)[..., 1:].mean(axis=-1)

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from cboc.cli.evidence.dial import dial
 from cboc.cli.evidence.options import (
     ALL_SEEDS,
     QUICK_SEEDS,
@@ -197,6 +198,7 @@ def biosensor(
     BIOSENSOR.report(BIOSENSOR.run(jobs, directory, Place(engine, workers, address)))
 
 
+app.command()(dial)
 app.command()(real)
 
 

@@ -14,6 +14,7 @@ from cboc.cli.pictures import save
 from cboc.errors import CbocError
 from cboc.evidence import figures, paper, theory
 from cboc.evidence.casestudy import Account, Attempt
+from cboc.evidence.dial import Probe, Reading
 from cboc.evidence.illustration import illustrate
 from cboc.evidence.job import Job, Row
 from cboc.evidence.methods import tuning
@@ -23,6 +24,7 @@ from cboc.evidence.runner import jobs_of
 from cboc.evidence.scenario import Scenario
 from cboc.evidence.tables import simulation
 from cboc.evidence.tables.casestudy import case_tables
+from cboc.evidence.tables.dial import Readings, dial_details, dial_tables
 from cboc.evidence.tables.real import Campaigns, real_details, real_tables
 from cboc.evidence.tables.summary import Summary
 from cboc.evidence.tables.table import Table, Writing, write
@@ -119,6 +121,18 @@ def report_biosensor(results: Results[Attempt, Account]) -> None:
     accounts = sorted(results.rows.values(), key=lambda account: account.job)
     _show(results, "biosensor", case_tables(accounts))
     _draw({"biosensor": partial(figures.casestudy, accounts)}, results.directory)
+
+
+def report_dial(results: Results[Probe, Reading]) -> None:
+    rows = [results.rows[job] for job in sorted(results.rows)]
+    _show(results, "dial", dial_tables(rows), dial_details(rows))
+    readings = Readings(rows)
+    pictures: dict[str, Picture] = {}
+    if readings.methods and readings.dials:
+        pictures["when"] = partial(figures.when, readings)
+    if readings.methods and readings.variants:
+        pictures["variants"] = partial(figures.variants, readings)
+    _draw(pictures, results.directory)
 
 
 def report_real(results: Results[Campaign, Progress]) -> None:

@@ -15,7 +15,7 @@ from cboc.cli.evidence import reports
 from cboc.cli.notes import notes
 from cboc.cli.progress_bar import bar
 from cboc.errors import CbocError
-from cboc.evidence import casestudy, engines, theory
+from cboc.evidence import casestudy, dial, engines, theory
 from cboc.evidence.job import Row, work
 from cboc.evidence.real import campaign
 from cboc.evidence.results import J, R, Results
@@ -77,12 +77,13 @@ def on_tables(data: Path | None) -> Shelf[campaign.Campaign, campaign.Progress]:
 
 ROWS = Shelf("results", Row, work, reports.report_rows)
 THEORY = Shelf("theory", theory.Course, theory.inquire, reports.report_theory)
+DIAL = Shelf("dial", dial.Reading, dial.explore, reports.report_dial)
 BIOSENSOR = Shelf("biosensor", casestudy.Account, casestudy.attempt, reports.report_biosensor)
 
 
 def shelves(directory: Path, data: Path | None = None) -> list[tuple[Shelf[Any, Any], Results[Any, Any]]]:
     """The shelves of a directory that are not empty, each with its results."""
-    every: Sequence[Shelf[Any, Any]] = (THEORY, BIOSENSOR, on_tables(data), ROWS)
+    every: Sequence[Shelf[Any, Any]] = (THEORY, BIOSENSOR, DIAL, on_tables(data), ROWS)
     found = [(shelf, kept) for shelf in every if (kept := shelf.kept(directory)).rows]
     if not found:
         raise CbocError(f"{directory} holds no results; `cboc evidence paper --out {directory}` makes some.")

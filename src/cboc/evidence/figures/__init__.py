@@ -10,6 +10,7 @@ price.py      CPU time of a site and a round, together and alone
 theory.py     regret, and the quantities that Assumptions 2 and 3 bound
 casestudy.py  biosensors, together and alone  (Fig. 8)
 real.py       real tables: progress, and experiments until a site has all but arrived
+dial.py       when does it help: the gain against what sites have in common
 demo.py       the one picture of `cboc demo`
 biosensor/    the case study's sensor, and where its sites went
 look.py       the name, colour and mark of every method in all of them
@@ -18,6 +19,7 @@ look.py       the name, colour and mark of every method in all of them
 from cboc.evidence.figures.casestudy import casestudy
 from cboc.evidence.figures.crowd import crowd
 from cboc.evidence.figures.demo import demo
+from cboc.evidence.figures.dial import variants, when
 from cboc.evidence.figures.gains import gains
 from cboc.evidence.figures.path import path
 from cboc.evidence.figures.price import price
@@ -40,4 +42,6 @@ __all__ = [
     "savings",
     "sites",
     "theory",
+    "variants",
+    "when",
 ]

@@ -24,7 +24,7 @@ from cboc.evidence.methods.starts import started
 from cboc.evidence.real.families import MOST_SITES, family, tables
 from cboc.evidence.real.lookup import Known
 from cboc.experiment.durations import LogNormal
-from cboc.runs.metrics import gap
+from cboc.runs.metrics import gap_so_far
 from cboc.strategy.bayesian import Bayesian
 
 EXPERIMENTS = 40  # of every site in all
@@ -192,5 +192,4 @@ def measure(job: Campaign, case: Case, designs: Array, sites: Sequence[Known]) -
 def gap_curve(outcomes: Array, site: Known) -> Array:  # (n,) -> (n,)
     """The share of the way from the table's median to its optimum, after each experiment; 0 below the median."""
     loss = -site.problem.direction.sign * (outcomes - site.problem.optimum)
-    least = np.minimum.accumulate(np.where(np.isnan(loss), np.inf, loss))
-    return np.clip(gap(least, site.way), 0.0, 1.0)
+    return gap_so_far(loss, site.way)

@@ -13,10 +13,10 @@ from cboc.arrays import Array
 from cboc.evidence.methods.registry import METHODS, RIVALS
 from cboc.evidence.real.campaign import ALONE, EXPERIMENTS, METHODS_SHOWN, NULL, OURS, Pace, Progress
 from cboc.evidence.real.families import FAMILIES
+from cboc.evidence.tables.cells import NOTHING, chance, difference, percent, span
 from cboc.evidence.tables.table import Table
 from cboc.runs.metrics import Paired, harm_rate, paired
 
-NOTHING = "–"
 NEVER = EXPERIMENTS + 1
 RIVAL = "others-best-first"  # shares best designs only, less than the default
 CEILINGS = ("pooled", "rgpe")  # not private
@@ -143,9 +143,9 @@ def short_table(campaigns: Campaigns, initial: int, pace: Pace) -> Table:
             continue
         gains = [cell.gain("area") if cell is not None and cell.alone else None for cell in (ours, rival)]
         medians = [NOTHING if cell is None else f"{cell.median_arrival:g}" for cell in (alone, ours, rival)]
-        share = _percent(ours.median_arrival / alone.median_arrival)
+        share = percent(ours.median_arrival / alone.median_arrival)
         area = f"{alone.mean('area'):.3f}"
-        rows.append((FAMILIES[setting.family].title, area, *map(_difference, gains), *medians, share))
+        rows.append((FAMILIES[setting.family].title, area, *map(difference, gains), *medians, share))
     head = ("", "area alone", f"{OURS} − alone", f"{RIVAL} − alone", "to 95 %: alone", OURS, RIVAL, f"{OURS}, of alone")
     note = (
         "Area: the mean Gap over all 40 experiments, differences paired by seed with 95 % intervals. To 95 %: the "
@@ -177,10 +177,10 @@ def _overview(
         cells = [campaigns.cell(setting, method, against) for setting in settings]
         gains = [cell.gain("area") if cell is not None and cell.alone else None for cell in cells]
         counts += [gain.seeds for gain in gains if gain is not None]
-        rows.append((name, *map(_difference, gains)))
-    seeds = f"{_span(counts)} seeds, 95 % intervals" if counts else "no seeds yet"
+        rows.append((name, *map(difference, gains)))
+    seeds = f"{span(counts)} seeds, 95 % intervals" if counts else "no seeds yet"
     is_null = f" {NULL} is the null, counted among them." if any(method == NULL for _, method, _ in compared) else ""
-    note = f"Paired by seed; {seeds}. {_chance(len(counts))}{is_null} {CURSE}"
+    note = f"Paired by seed; {seeds}. {chance(len(counts))}{is_null} {CURSE}"
     return Table(title, ("", *(setting.family for setting in settings)), tuple(rows) if counts else (), (note,))
 
 
@@ -196,7 +196,7 @@ def family_table(campaigns: Campaigns, setting: Setting) -> Table:
         f"until the Gap is 0.95, lower is better; never counts as {NEVER}, and the share of sites that never arrive is "
         "in its own column; median: over sites and seeds. Differences are paired by seed, with 95 % intervals. Harmed, "
         "helped: sites that end more than 0.01 below, and above, the same site alone. Repeats: experiments of a site "
-        f"with a design that it had run before. {_chance(3 * len(compared))} {NULL} is the null: what two runs of the "
+        f"with a design that it had run before. {chance(3 * len(compared))} {NULL} is the null: what two runs of the "
         f"same thing differ by. {', '.join(CEILINGS)}: not private.{absent} {CURSE}"
     )
     return Table(_capital(setting.name), HEAD, rows, (note,))
@@ -207,36 +207,15 @@ def _row(name: str, cell: Cell) -> tuple[str, ...]:
     harm, benefit = NOTHING, NOTHING
     if name != ALONE and cell.alone:
         gains = [cell.gain(measure) for measure in ("area", "final", "arrival")]
-        harm, benefit = (_percent(share) for share in cell.harm)
+        harm, benefit = (percent(share) for share in cell.harm)
     area, final, arrival = gains
     return (
         *(name, str(len(cell.rows))),
-        *(f"{cell.mean('area'):.3f}", _difference(area)),
-        *(f"{cell.mean('final'):.3f}", _difference(final)),
-        *(f"{cell.mean('arrival'):.1f}", _difference(arrival, 1)),
-        *(f"{cell.median_arrival:g}", _percent(cell.never), harm, benefit, f"{cell.mean('repeats'):.1f}"),
+        *(f"{cell.mean('area'):.3f}", difference(area)),
+        *(f"{cell.mean('final'):.3f}", difference(final)),
+        *(f"{cell.mean('arrival'):.1f}", difference(arrival, 1)),
+        *(f"{cell.median_arrival:g}", percent(cell.never), harm, benefit, f"{cell.mean('repeats'):.1f}"),
     )
-
-
-def _chance(comparisons: int) -> str:
-    """How many comparisons a table makes, and how many of them would leave out zero by chance."""
-    return f"{comparisons} comparisons: where nothing differs, about {comparisons / 20:.1f} leave out zero by chance."
-
-
-def _difference(gain: Paired | None, digits: int = 3) -> str:
-    if gain is None:
-        return NOTHING
-    shown = f"{gain.difference:+.{digits}f}"
-    return shown if gain.seeds < 2 else f"{shown} ± {gain.margin:.{digits}f}"
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.0f} %"
-
-
-def _span(counts: Sequence[int]) -> str:
-    low, high = min(counts), max(counts)
-    return str(low) if low == high else f"{low} to {high}"
 
 
 def _capital(text: str) -> str:
