@@ -23,7 +23,7 @@ from cboc.evidence.dial import (
 )
 from cboc.problems.worlds import WORLDS
 
-SEEDS = 10
+SEEDS = 20
 GRID, QUICK_GRID = (SHARES, SITES, DIMENSIONS), ((0.0, 0.75, 1.0), (2, 5), (2,))
 
 Worlds = Annotated[

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cboc.evidence.dial import NULL, OURS, RIVAL, World
-from cboc.evidence.figures.look import look, name_ends, seeds_name, tint
+from cboc.evidence.figures.look import darker, look, name_ends, seeds_name, tint
 from cboc.evidence.tables.dial import Readings
 from cboc.plots import style
 from cboc.plots.style import ALONE, INK
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MARKS = ("o", "s", "D", "^", "v", "P")
-PALEST = 0.4  # the tint of the fewest sites
+RAMP = (0.5, 1.5)  # the shades of the fewest and of the most sites: below 1 mixed with white, above with black
 ASIDE = 0.012  # the offset between lines, as a share of the axis, to show all bars
 REACH = 2.0  # how far intervals are shown, in multiples of the largest difference
 TITLES = {"shifted": "optima shifted", "rotated": "boxes turned", "mixed": "with a choice", "groups": "two groups"}
@@ -53,7 +53,8 @@ def when(readings: Readings, methods: Sequence[str] = (OURS, RIVAL)) -> Figure:
     for dimension, top, bottom in zip(dimensions, axes[0], axes[-1], strict=True):
         style.title(top, f"{dimension} parameter{'s' if dimension > 1 else ''}")
         bottom.set_xticks(amounts, [f"{amount:g}" for amount in amounts])
-        style.axis_labels(bottom, "r, the share that sites have in common")
+    middle = axes[-1][len(dimensions) // 2]
+    middle.set_xlabel("r, the share that sites have in common", fontsize=style.NORMAL, color=INK)
     counts = {gain.seeds for panel in drawn for gains in panel for gain in gains.values()}
     fig.supxlabel(_note(readings, counts, sites), fontsize=style.SMALL, color=INK)
     return fig
@@ -65,11 +66,13 @@ def variants(readings: Readings, methods: Sequence[str] = (OURS, RIVAL)) -> Figu
     kinds = [kind for kind in TITLES if any(world.kind == kind for world in readings.variants)]
     fig, [axes] = style.figure(3.0, 1, len(kinds), sharey=True)
     drawn: list[Gains] = []
+    nulls: list[Gains] = []
     for ax, kind in zip(axes, kinds, strict=True):
         worlds = [world for world in readings.variants if world.kind == kind]
         sites = readings.sites(*worlds)[-1]
         amounts = sorted({world.amount for world in worlds})
-        _null(ax, [_gains(readings, worlds, sites, NULL)])
+        nulls.append(_gains(readings, worlds, sites, NULL))
+        _null(ax, nulls[-1:])
         for place, method in enumerate(methods):
             gains = _gains(readings, worlds, sites, method)
             drawn.append(gains)
@@ -80,7 +83,7 @@ def variants(readings: Readings, methods: Sequence[str] = (OURS, RIVAL)) -> Figu
         ax.set_xticks(amounts, [f"{amount:g}" for amount in amounts])
         ax.margins(x=0.12)
         style.axis_labels(ax, AXES[kind], "area minus alone's" if ax is axes[0] else "")
-    _limit([axes], drawn)
+    _limit([axes], [*drawn, *nulls])
     counts = {gain.seeds for gains in drawn for gain in gains.values()}
     fig.supxlabel(_note(readings, counts, []), fontsize=style.SMALL, color=INK)
     looks = [look(method) for method in methods]
@@ -121,8 +124,8 @@ def _bars(ax: Axes, gains: Gains, aside: float, colour: str, mark: str) -> None:
 
 
 def _shades(colour: str, count: int) -> list[str]:
-    """From a pale to the full colour."""
-    return [tint(colour, share) for share in np.linspace(PALEST, 1.0, count)] if count > 1 else [colour]
+    """From a pale to a dark shade of the colour."""
+    return [tint(colour, share) if share <= 1.0 else darker(colour, share - 1.0) for share in np.linspace(*RAMP, count)]
 
 
 def _limit(axes: Sequence[Sequence[Axes]], drawn: Sequence[Gains]) -> None:
@@ -140,7 +143,7 @@ def _limit(axes: Sequence[Sequence[Axes]], drawn: Sequence[Gains]) -> None:
 def _name_lines(ax: Axes, lines: dict[int, Gains], shades: Sequence[str]) -> None:
     """Write the number of sites at the end of each line."""
     ends = [
-        (max(gains), gains[max(gains)].difference, f"K = {count}", shade)
+        (max(gains) + 2 * ASIDE, gains[max(gains)].difference, f"K = {count}", shade)
         for (count, gains), shade in zip(lines.items(), shades, strict=True)
         if gains
     ]

@@ -56,6 +56,12 @@ def tint(colour: str, share: float) -> str:
     return "#" + "".join(f"{round(255 - share * (255 - channel)):02x}" for channel in channels)
 
 
+def darker(colour: str, share: float) -> str:
+    """The colour mixed with this share of black."""
+    channels = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return "#" + "".join(f"{round((1.0 - share) * channel):02x}" for channel in channels)
+
+
 def over_seeds(values: Array, label: str, colour: str, band: Callable[[Array], Array] = standard_error) -> Curve:
     """The mean of (seeds, T) with a band to either side; a single seed has no band."""
     mean, error = values.mean(axis=0), np.nan_to_num(band(values))

@@ -23,7 +23,6 @@ COUNTED = (
     "median of the box to the optimum; area: its mean over all experiments."
 )
 NULL_NOTE = f"{NULL} is the null, a site alone once more from another start, and is not counted among them."
-HARM_NOTE = "Harmed, helped: sites that end more than 0.01 below, and above, the same site alone."
 
 
 @dataclass(frozen=True)
@@ -87,6 +86,10 @@ class Readings:
         together = [key for key in self._rows if key[0] in worlds and key[1] not in (ALONE, NULL)]
         return sorted({count for key in together for count in self._rows[key]})
 
+    def most_sites(self, world: World) -> int:
+        """The most sites with which working alone was run in this world; 0 if it was not."""
+        return max(self._rows.get((world, ALONE), {0: {}}))
+
     @property
     def methods(self) -> list[str]:
         """The methods with readings, without working alone and its null."""
@@ -122,10 +125,10 @@ class Readings:
 
 
 def dial_tables(rows: Iterable[Reading]) -> list[Table]:
-    """In short, how often clearly above and below, the gain in area cell by cell, and the variants."""
+    """What r means, the gain in short, how often it is clear, cell by cell, and in the variants."""
     readings = Readings(rows)
     gains = [gains_table(readings, method, "area") for method in readings.methods]
-    every = [short_table(readings), counts_table(readings), *gains, variants_table(readings)]
+    every = [worth_table(readings), short_table(readings), counts_table(readings), *gains, variants_table(readings)]
     return [_marked(readings, table) for table in every if table.rows]
 
 
@@ -135,6 +138,23 @@ def dial_details(rows: Iterable[Reading]) -> list[Table]:
     finals = [gains_table(readings, method, "final") for method in readings.methods]
     harms = [harm_table(readings, method) for method in readings.methods]
     return [_marked(readings, table) for table in (*finals, *harms)]
+
+
+def worth_table(readings: Readings) -> Table:
+    """What r means: what the best designs that others find alone would be worth here."""
+    dimensions = sorted({world.dimension for world in readings.dials})
+    rows = []
+    for r in sorted({world.amount for world in readings.dials}):
+        worlds = {world.dimension: world for world in readings.dials if world.amount == r}
+        worth = [_alone(readings, worlds[D], "borrowed") if D in worlds else NOTHING for D in dimensions]
+        rows.append((f"r = {r:g}", *worth))
+    head = ("", *(f"{dimension} parameters" for dimension in dimensions))
+    note = (
+        "The Gap that a site would have from one experiment, with the design that another site has found best alone; "
+        "0 where it is below the median of the box. No comparison is made here."
+    )
+    is_known = any(cell != NOTHING for row in rows for cell in row[1:])
+    return Table("What a neighbour's best design is worth here", head, tuple(rows) if is_known else (), (note,))
 
 
 def short_table(readings: Readings) -> Table:
@@ -149,8 +169,8 @@ def short_table(readings: Readings) -> Table:
         cells = {(m, n): readings.mean_gain(worlds, sites, m) for n, worlds in groups for m in methods}
         counts += [gain.seeds for (method, _), gain in cells.items() if gain is not None and method != NULL]
         rows.append((f"K = {sites}", *map(difference, cells.values())))
-    worlds_named = ", ".join(f"{len(worlds)} worlds with {name}" for name, worlds in groups)
-    note = f"The mean of {worlds_named}. {_seeds(counts)} {chance(len(counts))} {NULL_NOTE} {COUNTED}"
+    pooled = ", and over ".join(f"{len(worlds)} with {name}" for name, worlds in groups)
+    note = f"Means over worlds: over {pooled}. {_seeds(counts)} {chance(len(counts))} {NULL_NOTE} {COUNTED}"
     return Table("In short: area minus alone's", head, tuple(rows) if counts else (), (note,))
 
 
@@ -180,7 +200,7 @@ def gains_table(readings: Readings, method: str, measure: str) -> Table:
         gains = [readings.gain(world, count, method, measure) for count in sites]
         counts += [gain.seeds for gain in gains if gain is not None]
         nulls = [difference(readings.gain(world, count, NULL, measure)) for count in _ends(sites)]
-        rows.append((world.name, _alone(readings, world, sites, measure), *map(difference, gains), *nulls))
+        rows.append((world.name, _alone(readings, world, measure), *map(difference, gains), *nulls))
     head = ("", "alone", *(f"K = {count}" for count in sites), *(f"null, K = {count}" for count in _ends(sites)))
     title = f"{measure.capitalize()} minus alone's: {method}"
     note = f"{_seeds(counts)} {chance(len(counts))} {NULL_NOTE} {COUNTED}"
@@ -189,38 +209,36 @@ def gains_table(readings: Readings, method: str, measure: str) -> Table:
 
 def harm_table(readings: Readings, method: str) -> Table:
     """Who is harmed and who is helped by one method, each beside its null."""
-    sites = readings.sites(*readings.dials)
-    rows = [(world.name, *(_harm(readings, world, count, method) for count in sites)) for world in readings.dials]
+    sites = readings.sites(*readings.worlds)
+    rows = [(world.name, *(_harm(readings, world, count, method) for count in sites)) for world in readings.worlds]
     compared = sum(cell != NOTHING for row in rows for cell in row[1:])
     title = f"Harmed / helped, in % of sites, in brackets the null's: {method}"
     note = (
-        f"{HARM_NOTE} In brackets the same for {NULL}, the null: a site alone once more from another start. "
-        f"{2 * compared} rates, each to be read beside its null."
+        "Harmed, helped: sites that end more than 0.01 below, and above, the same site alone; in brackets the same for "
+        f"{NULL}, the null: a site alone once more from another start. {2 * compared} rates, none of them a test: each "
+        "is to be read beside its null."
     )
     return Table(title, ("", *(f"K = {count}" for count in sites)), tuple(rows) if compared else (), (note,))
 
 
 def variants_table(readings: Readings) -> Table:
-    """Shifts, rotations, choices and groups: every method's area and final, and who is harmed and helped."""
-    methods, rows, counts = readings.methods, [], []
+    """Shifts, rotations, choices and groups: every method's area and final minus alone's, and the null's."""
+    methods, rows, counts = [*readings.methods, NULL], [], []
     for world in readings.variants:
         for sites in readings.sites(world):
-            areas, finals = ([readings.gain(world, sites, m, name) for m in methods] for name in ("area", "final"))
-            counts += [gain.seeds for gain in (*areas, *finals) if gain is not None]
-            nulls = [difference(readings.gain(world, sites, NULL, measure)) for measure in ("area", "final")]
-            harms = [_harm(readings, world, sites, method) for method in methods]
-            alone = _alone(readings, world, [sites], "area")
-            differences = (*map(difference, areas), nulls[0], *map(difference, finals), nulls[1])
-            rows.append((f"{world.name}, K = {sites}", alone, *differences, *harms))
+            gains = {(m, name): readings.gain(world, sites, m, name) for name in ("area", "final") for m in methods}
+            counts += [gain.seeds for (method, _), gain in gains.items() if gain is not None and method != NULL]
+            alone = [_alone(readings, world, measure) for measure in ("borrowed", "area")]
+            rows.append((f"{world.name}, K = {sites}", *alone, *map(difference, gains.values())))
     head = (
-        *("", "area alone"),
-        *(f"area: {name}" for name in (*methods, "null")),
-        *(f"final: {name}" for name in (*methods, "null")),
-        *(f"harmed / helped: {name}" for name in methods),
+        "",
+        "neighbour's best",
+        "area alone",
+        *(f"{name}: {method}" for name in ("area", "final") for method in methods),
     )
     note = (
-        f"Differences from working alone. {_seeds(counts)} {chance(len(counts))} {NULL_NOTE} {HARM_NOTE} In % of "
-        f"sites, the null's in brackets. {COUNTED}"
+        f"Neighbour's best: what it is worth here. Then differences from working alone. {_seeds(counts)} "
+        f"{chance(len(counts))} {NULL_NOTE} {COUNTED}"
     )
     return Table("Shifts, rotations, choices, groups", head, tuple(rows) if counts else (), (note,))
 
@@ -238,10 +256,10 @@ def _ends(sites: Sequence[int]) -> list[int]:
     return sorted({*sites[:1], *sites[-1:]})
 
 
-def _alone(readings: Readings, world: World, sites: Sequence[int], measure: str) -> str:
-    cells = [readings.cell(world, count, ALONE) for count in reversed(sites)]
-    values = [cell.of(measure).mean() for cell in cells if cell is not None]
-    return f"{values[0]:.3f}" if values else NOTHING
+def _alone(readings: Readings, world: World, measure: str) -> str:
+    """A measure of working alone, at all sites."""
+    cell = readings.cell(world, readings.most_sites(world), ALONE)
+    return NOTHING if cell is None else f"{cell.of(measure).mean():.3f}"
 
 
 def _harm(readings: Readings, world: World, sites: int, method: str) -> str:
