@@ -21,10 +21,14 @@ PICTURES = {
     "price.png": "price.png",
     "theory/theory.png": "theory.png",
 }
-BEGIN, END = "<!-- made by docs/draw.py from evidence/real -->", "<!-- until here -->"
-REAL = EVIDENCE / "real"
+REAL, DIAL = EVIDENCE / "real", EVIDENCE / "dial"
 REAL_PICTURES = {"progress-4-rounds.png": "real-progress.png", "arrivals-4-rounds.png": "real-arrivals.png"}
 REAL_TABLES = ("In short, 4 initial designs, in rounds", "In short, 10 initial designs, in rounds")
+DIAL_PICTURES = {"when.png": "dial.png", "variants.png": "dial-variants.png"}
+DIAL_TABLES = (
+    *("What a neighbour's best design is worth here", "In short", "Clearly above, clearly below"),
+    *("Area minus alone's: cboc", "Shifts, rotations, choices, groups"),
+)
 CBOC = Path(sys.executable).parent / "cboc"
 
 
@@ -40,21 +44,24 @@ def main() -> None:
     for drawn, name in PICTURES.items():
         shutil.copy(EVIDENCE / drawn, HERE / name)
     if REAL.exists():
-        draw_real()
+        fill("on-real-reactions.md", REAL, REAL_TABLES, REAL_PICTURES)
+    if DIAL.exists():
+        fill("when-does-it-help.md", DIAL, DIAL_TABLES, DIAL_PICTURES)
 
 
-def draw_real() -> None:
-    """Make the tables and pictures of the campaigns on real tables, and put the short ones into their page."""
-    subprocess.run([CBOC, "evidence", "show", REAL], check=True)
-    for drawn, name in REAL_PICTURES.items():
-        shutil.copy(REAL / drawn, HERE / name)
-    sections = (REAL / "real.md").read_text(encoding="utf-8").split("### ")
-    short = [f"### {section.strip()}" for section in sections if section.startswith(REAL_TABLES)]
-    pictures = [f"![{name.removesuffix('.png')}]({name})" for name in REAL_PICTURES.values()]
-    page = HERE / "on-real-reactions.md"
-    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, _, after = rest.partition(END)
-    page.write_text(before + "\n\n".join([BEGIN, *short, *pictures, END]) + after, encoding="utf-8")
+def fill(page_name: str, results: Path, tables: tuple[str, ...], pictures: dict[str, str]) -> None:
+    """Make the tables and pictures of a directory of results, and put the short ones into their page."""
+    subprocess.run([CBOC, "evidence", "show", results], check=True)
+    for drawn, name in pictures.items():
+        shutil.copy(results / drawn, HERE / name)
+    sections = (results / f"{results.name}.md").read_text(encoding="utf-8").split("### ")
+    short = [f"### {section.strip()}" for section in sections if section.startswith(tables)]
+    images = [f"![{name.removesuffix('.png')}]({name})" for name in pictures.values()]
+    page, end = HERE / page_name, "<!-- until here -->"
+    begin = f"<!-- made by docs/draw.py from evidence/{results.name} -->"
+    before, _, rest = page.read_text(encoding="utf-8").partition(begin)
+    _, _, after = rest.partition(end)
+    page.write_text(before + "\n\n".join([begin, *short, *images, end]) + after, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import pytest
 
 from cboc.evidence.biosensor.labs import SPACE
 from cboc.evidence.casestudy import SETUPS, Account, Attempt
+from cboc.evidence.dial import Reading
 from cboc.evidence.engines import engine
 from cboc.evidence.job import Row, work
 from cboc.evidence.methods import tuning
@@ -16,6 +17,7 @@ from cboc.evidence.real.campaign import Progress
 from cboc.evidence.results import Results
 from cboc.evidence.tables import simulation
 from cboc.evidence.tables.casestudy import case_tables
+from cboc.evidence.tables.dial import dial_details, dial_tables
 from cboc.evidence.tables.real import real_details, real_tables
 from cboc.evidence.tables.summary import Summary
 from cboc.evidence.tables.table import Writing, write
@@ -84,6 +86,16 @@ def test_the_tables_of_the_campaigns_on_real_tables_follow_from_their_rows(writi
     rows = [results.rows[job] for job in sorted(results.rows)]
     tables = [*real_tables(rows), *real_details(rows)]
     assert (EVIDENCE / f"real/real.{writing}").read_text(encoding="utf-8") == write(tables, writing)
+
+
+@pytest.mark.skipif(not (EVIDENCE / "dial").exists(), reason="the worlds with a dial are not committed yet")
+@pytest.mark.parametrize("writing", Writing)
+def test_the_tables_of_the_dial_follow_from_their_rows(writing):
+    results = Results(EVIDENCE / "dial", Reading, "dial")
+    rows = [results.rows[job] for job in sorted(results.rows)]
+    assert all(row.job.is_reported for row in rows)
+    tables = [*dial_tables(rows), *(table for table in dial_details(rows) if table.rows)]
+    assert (EVIDENCE / f"dial/dial.{writing}").read_text(encoding="utf-8") == write(tables, writing)
 
 
 @pytest.mark.parametrize("setup", ["paper", "labs"])

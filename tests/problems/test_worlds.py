@@ -118,7 +118,7 @@ def test_options_have_an_effect_that_depends_on_the_numbers_and_is_shared_by_the
 # ------------------------------------------------------------------------------------------------------------ optima
 
 
-def climbed(problem, held=()):
+def climbed(problem, held=(), low=0.0, high=1.0):
     """The lowest value over numbers, from other starts than the library's, with what is held appended."""
     d = len(problem.space.names) - len(held)
     starts = np.vstack([rng(8).random((300, d)), rng(9).integers(0, 2, (60, d))])
@@ -127,7 +127,7 @@ def climbed(problem, held=()):
         X = np.hstack([U, np.tile(held, (len(U), 1))])
         return -problem.function(X), -problem.function.slope(X)[:, :d]
 
-    _, heights = ascend(uphill, starts, np.zeros(d), np.ones(d), tolerance=1e-9, steps=200)
+    _, heights = ascend(uphill, starts, np.full(d, low), np.full(d, high), tolerance=1e-9, steps=200)
     return -heights.max()
 
 
@@ -143,6 +143,13 @@ def test_nothing_beats_the_optimum(kind, dimension):
         best = min(climbed(problem, held) for held in options)
         assert problem.optimum == pytest.approx(best, abs=1e-6) or problem.optimum < best
         assert problem.depth == pytest.approx(np.median(problem.values(X)) - problem.optimum, rel=0.05)
+
+
+def test_with_four_parameters_most_optima_lie_on_an_edge():
+    """The page says so: a function is lower than its optimum just outside of the box."""
+    wider = [dial(0.0, 4, 1, seed)[0] for seed in range(20)]
+    beyond = [climbed(problem, low=-0.02, high=1.02) < problem.optimum - 1e-6 for problem in wider]
+    assert 12 <= sum(beyond) <= 19
 
 
 # ------------------------------------------------------------------------------------------------------------- rules
