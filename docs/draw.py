@@ -61,7 +61,7 @@ def fill(page_name: str, results: Path, tables: tuple[str, ...], pictures: dict[
     begin = f"<!-- made by docs/draw.py from evidence/{results.name} -->"
     before, _, rest = page.read_text(encoding="utf-8").partition(begin)
     _, _, after = rest.partition(end)
-    page.write_text(before + "\n\n".join([begin, *short, *images, end]) + after, encoding="utf-8")
+    page.write_text(before + "\n\n".join([begin, *images, *short, end]) + after, encoding="utf-8")
 
 
 if __name__ == "__main__":
