@@ -78,14 +78,14 @@ def threshold(space: Space, sites: int, chance: float = 0.05) -> float:
     return float(np.quantile(sums, 1.0 - chance))
 
 
-def log_ratio(factors: list[Factor], X: Array, gradient: bool = False) -> tuple[Array, Array]:
+def log_ratio(factors: list[Factor], X: Array) -> tuple[Array, Array]:
     total, slope = np.zeros(len(X)), np.zeros(X.shape)
     for f in factors:
         steps = (f.centres - X[:, None, f.part]) / f.width  # (n, m, d)
         logs = f.log_heights - 0.5 * (steps * steps).sum(axis=2)
-        l = np.logaddexp.reduce(np.column_stack([np.zeros(len(X)), logs]), axis=1)
-        total += l
-        share = np.exp(logs - l[:, None])
+        ratio = np.logaddexp.reduce(np.column_stack([np.zeros(len(X)), logs]), axis=1)
+        total += ratio
+        share = np.exp(logs - ratio[:, None])
         slope[:, f.part] += (share[:, :, None] * steps).sum(axis=1) / f.width
     return total, slope
 
@@ -111,8 +111,8 @@ class FactorDrawn:
 
     def with_gradient(self, X: Array) -> tuple[Array, Array]:
         value, gradient = self.base.with_gradient(X)
-        l, slope = log_ratio(self.factors, X)
-        saturated = np.tanh(self.weight * l / self.most)
+        ratio, slope = log_ratio(self.factors, X)
+        saturated = np.tanh(self.weight * ratio / self.most)
         return value + self.most * saturated, gradient + (self.weight * (1 - saturated**2))[:, None] * slope
 
     def log_worth(self, X: Array) -> Array:

@@ -1,7 +1,8 @@
-"""Small groups: what guarded visits to the others' best designs add to the guide, on smooth problems and on recipes.
+"""Small groups: what borrowing the others' best designs adds to the guide, on smooth problems and on recipes.
 
-    python research/small_groups.py            run what is missing in results/small_groups.jsonl, then the table
-    python research/small_groups.py --show     the table alone
+    python research/small_groups.py            run what is missing in results/small_groups.jsonl, then the tables
+    python research/small_groups.py --show     the tables alone
+    python research/small_groups.py --method default    only this one; may be repeated
 
 Tuning seeds; two initial designs per parameter (four on recipes), 10 experiments per parameter in all (40 on recipes).
 Recipes are tables that this file makes: main effects and pairs of effects of the options, alike by a share r.
@@ -14,7 +15,8 @@ import os
 os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
 
 import argparse
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass
 from itertools import combinations, product
 
 import numpy as np
@@ -34,11 +36,12 @@ from cboc.space.parameters import Choice
 from cboc.space.space import Space
 from cboc.strategy.bayesian import Bayesian
 from cboc.strategy.gate import Gate, Gated
-from cboc.strategy.guide.decision import Guide
+from cboc.strategy.guide.decision import Guide, GuideLike
 from cboc.strategy.guide.guided import Guided
+from cboc.strategy.opinion import Strategy
 from factors import FactorGuide
 from rows import RESULTS, Row, complete, kept
-from visiting import Clean, Untried, Visiting
+from visiting import Clean, Visiting
 
 SEEDS = range(2200, 2216)
 SITES = (2, 3, 5, 10)
@@ -48,43 +51,20 @@ WORLDS = (*SMOOTH, "levy-4 unrelated", "recipes 0.9", "recipes 0.6", "recipes 0.
 FIELDS = ("world", "sites", "method", "seed")
 
 
-def default(strategy: Bayesian) -> Gated:
-    return Gated(Guided(strategy, Guide()), Gate())
-
-
-def guided(strategy: Bayesian, guide: Guide) -> Gated:
+def guided(strategy: Bayesian, guide: GuideLike) -> Gated:
     return Gated(Guided(strategy, guide), Gate())
 
 
-def alone(strategy: Bayesian) -> Gated:
-    return Gated(strategy, Gate(2.0))
-
-
-METHODS = {
+METHODS: dict[str, Callable[[Bayesian], Strategy] | None] = {
     "alone": None,
-    "alone u": None,
-    "default u": default,
-    "visits u": lambda s: Visiting(alone(s), "always", "promise"),
-    "clean u": lambda s: Visiting(guided(s, Clean()), "doubt", "promise"),
-    "clean 1 u": lambda s: Visiting(guided(s, Clean()), "doubt", "promise", patience=1),
-    "factors clean u": lambda s: Visiting(guided(s, Clean(FactorGuide())), "doubt", "promise"),
-    "factors u": lambda s: guided(s, FactorGuide()),
-    "rival": None,
-    "default": default,
-    "visits": lambda s: Visiting(alone(s)),
-    "both": lambda s: Visiting(default(s)),
-    "doubt": lambda s: Visiting(default(s), "doubt"),
-    "doubt promise": lambda s: Visiting(default(s), "doubt", "promise"),
-    "visits promise": lambda s: Visiting(alone(s), "always", "promise"),
-    "new": lambda s: guided(s, Guide()),
-    "new 1": lambda s: guided(s, Guide(patience=1.0)),
-    "new 0": lambda s: guided(s, Guide(patience=0.0)),
-    "clean": lambda s: Visiting(guided(s, Clean()), "doubt", "promise"),
-    "clean both": lambda s: Visiting(guided(s, Clean()), "always", "promise"),
-    "clean 0.1": lambda s: Visiting(guided(s, Clean(radius=0.1)), "doubt", "promise"),
-    "clean 1": lambda s: Visiting(guided(s, Clean()), "doubt", "promise", patience=1),
-    "factors": lambda s: guided(s, FactorGuide()),
-    "factors clean": lambda s: Visiting(guided(s, Clean(FactorGuide())), "doubt", "promise"),
+    "others' best first": None,
+    "guide": lambda own: guided(own, Guide(patience=0.0)),
+    "copies counted": lambda own: Visiting(guided(own, Guide(patience=0.0))),
+    "default": lambda own: guided(own, Guide()),
+    "patience 1": lambda own: guided(own, Guide(patience=1.0)),
+    "everybody borrows": lambda own: Visiting(guided(own, Clean(Guide(patience=0.0)))),
+    "by parameter": lambda own: guided(own, FactorGuide(patience=0.0)),
+    "by parameter, borrowing": lambda own: Visiting(guided(own, Clean(FactorGuide(patience=0.0)))),
 }
 
 
@@ -131,8 +111,7 @@ def work(job: Job) -> Row:
     problems = problems_of(job.world, job.sites, job.seed)
     D = len(problems[0].space.names)
     initial, total = (4, 40) if job.world.startswith("recipes") else (2 * D, 10 * D)
-    strategy = Bayesian(utility=Untried.on) if job.method.endswith(" u") else Bayesian()
-    case = begin(problems, initial, total - initial, job.seed, strategy)
+    case = begin(problems, initial, total - initial, job.seed, Bayesian())
     with one_thread():
         designs = run(case, job.method)
     ran = [np.vstack(pair) for pair in zip(case.first, designs, strict=True)]
@@ -141,12 +120,12 @@ def work(job: Job) -> Row:
 
 
 def run(case: Case, method: str) -> Array:
-    if method == "rival":
+    if method == "others' best first":
         return OthersBest()(case)
     make = METHODS[method]
     study = study_of(case, "identity" if make is None else "uniform", shares_best=make is not None)
     ledger = Ledger(study)
-    strategy = alone(case.strategy) if make is None else make(case.strategy)
+    strategy = Gated(case.strategy, Gate(2.0)) if make is None else make(case.strategy)
     return executed(case, rounds(case, study, ledger, strategy, ledger))
 
 

@@ -392,7 +392,7 @@ utility = "{}"
 T = [20, 90]
 p = [1, 9]
 """ + "".join(
-    f'[[site]]\nname = "{name}"\ndirection = "minimise"\nexperiment = "lab.py:measure"\n' for name in ("a", "b", "c")
+    f'[[site]]\nname = "{name}"\ndirection = "minimise"\nexperiment = "lab.py:measure"\n' for name in "abcdef"
 )
 
 
@@ -403,7 +403,7 @@ def test_advice_says_where_the_guide_cannot_draw(here, utility):
     (here / "lab.py").write_text("def measure(x): return (x['T'] - 40) ** 2 / 100 + (x['p'] - 6) ** 2\n")
     assert call("simulate", "study.toml", "--out", "run", "--no-alone").exit_code == 0
     rows = json.loads(call("advise", "run", "--format", "json").stdout)
-    assert len(rows) == 3 and all(row["log odds"] > 4.0 for row in rows)
+    assert len(rows) == 6 and all(row["log odds"] > 4.0 for row in rows)
     for row in rows:
         assert ("together, though " + UNDRAWN in row["advice"]) == (utility == "ei")
 

@@ -1,9 +1,13 @@
-"""Sites of version 0.1.0 go on with this version, from their files of then, to exactly the designs of then."""
+"""Sites of version 0.1.0 go on with this version, from their files of then.
+
+With the strategy of then they come to exactly the designs of then; small groups borrow by now.
+"""
 
 import json
 import shutil
 import sqlite3
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,9 +19,12 @@ from cboc.cli.app import app
 from cboc.coordinator.app import create_app
 from cboc.coordinator.database import open_database
 from cboc.coordinator.schema import upgrade
+from cboc.joining.join import kept_policy
 from cboc.sitepage.outbox import lines
 from cboc.storage.formats import DECISIONS
 from cboc.storage.sitefile import FORMAT, SiteFile
+from cboc.strategy.collaborative import collaborative
+from cboc.strategy.guide.decision import Guide
 
 from ..machine.served import served
 
@@ -57,6 +64,11 @@ def go_on(sites, expected):
                 trial = site.ask()
                 row = expected[site.name][trial.number]
                 site.tell(trial, Measurement(row["y"], row.get("sem")))
+
+
+def as_then(file):
+    """The policy of a site's file, with the strategy of then: it borrowed nothing."""
+    return replace(kept_policy(SiteFile(file)), strategy=collaborative(guide=Guide(patience=0.0)))
 
 
 def seen(trial):
@@ -99,7 +111,7 @@ def test_three_sites_of_then_come_to_the_same_end(tmp_path, lab_a, end):
     for file in files:
         shutil.copy(FROZEN / file.name, file)
     with thawed_coordinator(tmp_path) as url:
-        go_on([cboc.join(url, storage=file) for file in files], expected)
+        go_on([cboc.join(url, storage=file, policy=as_then(file)) for file in files], expected)
         for name, file in zip(SITES, files, strict=True):
             site = cboc.join(storage=file)
             assert [seen(trial) for trial in site.trials] == [wanted(row) for row in expected[name]]

@@ -62,8 +62,9 @@ def _arrows(ax: Axes, history: History, trials: list[Trial]) -> None:
     for start, end, follows in zip(proposed, mixed, is_followed, strict=True):
         look = ARROW | (FOLLOWED if follows else DECLINED)
         ax.annotate("", (end[0], end[1]), (start[0], start[1]), arrowprops=look)
-    ax.scatter(mixed[is_followed, 0], mixed[is_followed, 1], color=TOGETHER, **FULL)
-    ax.scatter(proposed[~is_followed, 0], proposed[~is_followed, 1], **HOLLOW)
+    ran = terrain.natural_points(space, [tuple(trial.x.tolist()) for trial in trials])
+    ax.scatter(ran[is_followed, 0], ran[is_followed, 1], color=TOGETHER, **FULL)
+    ax.scatter(ran[~is_followed, 0], ran[~is_followed, 1], **HOLLOW)
 
 
 def _lengths(ax: Axes, history: History, trials: list[Trial]) -> None:
@@ -78,8 +79,8 @@ def _lengths(ax: Axes, history: History, trials: list[Trial]) -> None:
 
 
 def _legend(fig: Figure) -> None:
-    """Explain the dots: they are the designs that were run, full if mixed, empty if the site's own."""
+    """Explain the dots: they are the designs that were run, full if mixed, empty if not."""
     dot: dict[str, Any] = {"marker": "o", "linewidth": 0.9}
     followed = dot | FOLLOWED | {"label": "mixed design, followed"}
-    declined = dot | DECLINED | {"label": "own design run", "markerfacecolor": "white"}
+    declined = dot | DECLINED | {"label": "own design run, or another site's best", "markerfacecolor": "white"}
     style.legend(fig, [followed, declined])
