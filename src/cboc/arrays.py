@@ -1,4 +1,4 @@
-"""The array types of the library, what counts as a number, and the one thread that computes with them."""
+"""The array types of the library, what counts as a number, a median, and the one thread that computes with them."""
 
 from __future__ import annotations
 
@@ -27,6 +27,12 @@ def is_number(value: object) -> bool:
     except OverflowError:
         return False
     return True
+
+
+def median(values: Array) -> float:
+    """The median of finite numbers, at least one; NumPy's takes ten times as long for the few that we have."""
+    ordered, half = np.sort(values), len(values) // 2
+    return float(ordered[half]) if len(values) % 2 else float(0.5 * (ordered[half - 1] + ordered[half]))
 
 
 @cache

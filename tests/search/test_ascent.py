@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import lsq_linear, minimize
 
-from cboc.search.ascent import ascend
+from cboc.search.ascent import ascend, ascend_all
 from cboc.surrogate.fitting import Model, build
 from cboc.surrogate.transforms import raw
 from cboc.utility.improvement import LogEI
@@ -224,3 +224,40 @@ def test_the_scale_of_the_objective_matters_only_through_the_tolerance(scale):
         tolerance=1e-10 * scale,
     )
     assert points == pytest.approx(np.array([[0.3, 0.8]]), abs=1e-3)
+
+
+# What a landscape knows
+
+
+def evaluations(climb):
+    """How often a climb of a narrow quadratic looks, and how far from the top it ends."""
+    scales, looks = np.array([1.0, 0.1, 0.01]), []
+    top = np.array([0.3, 0.6, 0.5])
+
+    def landscapes(X, owners):  # noqa: ARG001
+        looks.append(len(X))
+        pull = (top - X) / scales**2
+        return 0.5 * ((X - top) * pull).sum(axis=1), pull
+
+    points, _ = climb(landscapes, np.full((1, 3), 0.45), scales)
+    return len(looks), float(np.abs(points - top).max())
+
+
+def ends(landscapes, starts, **known):
+    return ascend_all(
+        landscapes, starts, np.zeros(3), np.ones(3), owners=np.zeros(1, dtype=int), tolerance=1e-10, **known
+    )
+
+
+def test_units_make_a_narrow_ridge_round():
+    plain, far = evaluations(lambda landscapes, starts, _: ends(landscapes, starts))
+    scaled, near = evaluations(lambda landscapes, starts, scales: ends(landscapes, starts, units=scales))
+    assert near < 1e-6 and far < 1e-3 and scaled < plain
+
+
+def test_a_known_metric_is_a_newton_step():
+    def climb(landscapes, starts, scales):
+        return ends(lambda X, owners: (*landscapes(X, owners), np.tile(np.diag(scales**2), (len(X), 1, 1))), starts)
+
+    looks, far = evaluations(climb)
+    assert looks == 2 and far < 1e-12

@@ -184,31 +184,15 @@ def test_what_is_written_reaches_the_disk_within_a_second_and_at_the_end(tmp_pat
     assert synced == pytest.approx([0.0, 1.2, 2.4, 2.8])
 
 
-def kept(trial):
-    """What version 0.1.0 kept of a trial, too: all but what a verdict adds to the decision; and its numbers apart.
-
-    Designs lie on a grid, and are the same on every processor. Other numbers may differ in their last bits.
-    """
-    row, numbers = trial.to_row(), []
-    if trial.turn is not None:
-        note = {name: value for name, value in row["turn"]["note"].items() if name != "memory"}
-        numbers = [note.pop("log_worth"), *(trial.turn.note.memory or ())]
-        row["turn"] |= {"note": note}
-    if trial.answer is not None:
-        row["turn"] |= {"answer": row["turn"]["answer"] | {"verdict": trial.answer.verdict.follows}}
-        numbers.append(trial.answer.verdict.log_worth)
-    return row, numbers
-
-
-def test_an_old_journal_is_read_and_today_finds_the_same():
+def test_an_old_journal_is_read_and_today_begins_in_the_same_way():
+    """What a site thinks after its initial designs is of today: its surrogate is fitted in another way since then."""
     header, trials, length = read_journal(FROZEN / "journal.jsonl")
     assert header["format"] == 1 and length == (FROZEN / "journal.jsonl").stat().st_size
     assert len(trials) == 10 and {trial.status for trial in trials.values()} == {Status.COMPLETE}
     now = {(trial.site, trial.number): trial for trial in run(guide=Guide(patience=0.0)).trials}  # as it was then
     assert trials.keys() == now.keys()
-    for key, trial in trials.items():
-        (row, numbers), (row_now, numbers_now) = kept(trial), kept(now[key])
-        assert row == row_now and numbers == pytest.approx(numbers_now, rel=1e-9)
+    initial = [key for key, trial in trials.items() if trial.turn is None]
+    assert len(initial) == 4 and all(trials[key].to_row() == now[key].to_row() for key in initial)
 
 
 def test_an_old_journal_is_not_continued(tmp_path):

@@ -45,14 +45,14 @@ def test_the_default_is_log_ei_on_the_default_model():
     data = dataset()
     utility, X = utility_of(data), SPACE.sample(5, rng(1))
     assert isinstance(utility, LogEI)
-    assert utility(X) == pytest.approx(LogEI(fit(data.X, data.y, sem=data.sem, starts=3))(X))
+    assert utility(X) == pytest.approx(LogEI(fit(data.X, data.y, sem=data.sem, starts=2))(X))
 
 
 def test_the_papers_is_plain_ei_in_natural_units():
     data = dataset()
     utility, X = utility_of(data, paper()), SPACE.sample(5, rng(1))
     assert isinstance(utility, EI)
-    assert utility(X) == pytest.approx(EI(fit(data.X, data.y, model=PAPER, widths=np.array([1.0, 4.0]), starts=3))(X))
+    assert utility(X) == pytest.approx(EI(fit(data.X, data.y, model=PAPER, widths=np.array([1.0, 4.0]), starts=2))(X))
 
 
 @pytest.mark.parametrize("strategy", [Bayesian(), paper()], ids=["default", "paper"])

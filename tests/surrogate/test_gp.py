@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cboc.surrogate.algebra import cholesky
+from cboc.surrogate.algebra import cholesky, invert_root
 from cboc.surrogate.fitting import PAPER, Model, build, fit
 from cboc.surrogate.kernels import matern52, squared_distances, squared_exponential
 from cboc.surrogate.priors import Gamma
@@ -230,6 +230,14 @@ def test_a_singular_matrix_gets_the_least_jitter():
     K = np.ones((30, 30))
     root = cholesky(K)
     assert root @ root.T == pytest.approx(K, abs=1e-6)
+
+
+@pytest.mark.parametrize("n", [1, 5, 64, 65, 130, 201])
+def test_the_inverse_of_a_root_by_halves(n):
+    A = np.random.default_rng(n).standard_normal((n, n))
+    root = cholesky(A @ A.T + n * np.eye(n))
+    inverse = invert_root(root)
+    assert inverse @ root == pytest.approx(np.eye(n), abs=1e-12) and (np.triu(inverse, 1) == 0.0).all()
 
 
 def test_squared_distances():

@@ -35,6 +35,13 @@ def test_derivative_is_with_respect_to_log_theta(prior, reference, shift):  # no
 
 
 @PRIORS
+@given(shift=st.floats(-3.0, 3.0))
+def test_curvature_is_minus_the_second_derivative(prior, reference, shift):  # noqa: ARG001
+    t, h = np.array([np.log(prior.mode) + shift]), 1e-5
+    assert prior.curvature(t) == pytest.approx((prior(t - h)[1] - prior(t + h)[1]) / (2 * h), rel=1e-6, abs=1e-6)
+
+
+@PRIORS
 def test_mode_is_where_the_density_is_largest(prior, reference):
     around = prior.mode * np.array([0.99, 1.0, 1.01])
     assert np.argmax(reference.pdf(around)) == 1

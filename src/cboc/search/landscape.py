@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+import numpy as np
+
 from cboc.arrays import Array
 
 
@@ -19,3 +21,9 @@ class Landscape(Protocol):
 
     def with_gradient(self, X: Array) -> tuple[Array, Array]:
         """Values (n,) and gradients (n, D)."""
+
+
+def units_of(landscape: Landscape, dimension: int) -> Array:  # (D,)
+    """The lengths over which a landscape changes, its `units`; the width of the cube if it does not say."""
+    units: Array = getattr(landscape, "units", np.ones(dimension))
+    return units

@@ -17,19 +17,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cboc.arrays import Array
+from cboc.arrays import Array, median
 from cboc.errors import CbocError
 from cboc.search.ascent import ascend_all
 from cboc.search.discrete import ENUMERATED, count, is_fixed, neighbours, variations
 from cboc.search.grouping import by_group
 from cboc.search.joint import Joint, join, likeness
-from cboc.search.landscape import Landscape
+from cboc.search.landscape import Landscape, units_of
 from cboc.space.space import Space
 
 ANCHORS = 4  # designs around which the cloud is drawn
 NEAREST, FARTHEST = 1e-3, 0.2  # the cloud's radii, log-uniform between
-TOLERANCE = 1e-3  # of a climb, relative to the utility's scale
-RACE = 15.0  # a climb is given up when this many times its promise would not reach the best one
+TOLERANCE = 2e-3  # of a climb, relative to the utility's scale
+RACE = 4.0  # a climb is given up when this many times its promise would not reach the best one
 COMBINATIONS = 64  # up to this many discrete combinations, each is climbed from
 SWEEPS = 10  # most sweeps of alternating discrete moves
 
@@ -78,15 +78,16 @@ def _maximise_alike(
     seen = np.array([np.vstack(of_site) for of_site in pools])  # (K, S, D)
     seen_values = joint(seen)
     scales = np.array([_scale(values) for values in seen_values])
+    units = np.array([units_of(utility, space.dimension) for utility in utilities])
     each = effort.starts or min(2 + space.dimension, 8)
     ends = np.cumsum([len(pool) for pool in pools[0]])[:-1]
     split = zip(np.split(seen, ends, axis=1), np.split(seen_values, ends, axis=1), strict=True)
     starts = np.concatenate([_top(*pool, each) for pool in split], axis=1)
     if not space.is_continuous and count(space) <= COMBINATIONS:
         starts = np.concatenate([starts, variations(starts[0, 0], space)[None]], axis=1)
-    found, values = _climb(joint, starts, space, scales)
+    found, values = _climb(joint, starts, space, scales, units)
     if not space.is_continuous:
-        found, values = _alternate(joint, found, values, space, scales)
+        found, values = _alternate(joint, found, values, space, scales, units)
     results = zip(found, seen, values, seen_values, strict=True)
     return [_best(np.vstack([f, s]), np.concatenate([v, w])) for f, s, v, w in results]
 
@@ -116,7 +117,7 @@ def _scale(values: Array) -> float:
     Logarithmic utilities stand out by more than 1; plain ones may be small everywhere and are climbed as well.
     """
     finite = values[np.isfinite(values)]
-    return min(1.0, max(1e-100, float(finite.max() - np.median(finite)))) if len(finite) else 1.0
+    return min(1.0, max(1e-100, float(finite.max()) - median(finite))) if len(finite) else 1.0
 
 
 def _edges(count: int, space: Space, rng: np.random.Generator) -> Array:
@@ -147,7 +148,7 @@ def _cloud(anchors: Array, count: int, space: Space, rng: np.random.Generator) -
     return _projected(cloud, space)
 
 
-def _climb(joint: Joint, starts: Array, space: Space, scales: Array) -> tuple[Array, Array]:
+def _climb(joint: Joint, starts: Array, space: Space, scales: Array, units: Array) -> tuple[Array, Array]:
     """Ascend the continuous coordinates of starts (K, S, D); the discrete ones stay where they are."""
     fixed = is_fixed(space)
     if fixed.all():
@@ -167,6 +168,7 @@ def _climb(joint: Joint, starts: Array, space: Space, scales: Array) -> tuple[Ar
         owners=owners,
         tolerance=TOLERANCE * scales[owners],
         race=RACE,
+        units=units[owners],
     )
     return rows.reshape(starts.shape), values.reshape(sites, count)
 
@@ -192,7 +194,9 @@ def _climb_constrained(joint: Joint, start: Array, lower: Array, upper: Array, s
     return end if at_end > at_start else start
 
 
-def _alternate(joint: Joint, found: Array, values: Array, space: Space, scales: Array) -> tuple[Array, Array]:
+def _alternate(
+    joint: Joint, found: Array, values: Array, space: Space, scales: Array, units: Array
+) -> tuple[Array, Array]:
     """Alternate discrete moves and continuous climbs, from the best few (1, S, D), until neither helps."""
     order = np.argsort(-values[0], kind="stable")[:3]
     found, values = found[:, order], values[:, order]
@@ -208,5 +212,5 @@ def _alternate(joint: Joint, found: Array, values: Array, space: Space, scales: 
         if not moved:
             break
         rows = [k for k, _ in moved]
-        found[:, rows], values[:, rows] = _climb(joint, np.array([[x for _, x in moved]]), space, scales)
+        found[:, rows], values[:, rows] = _climb(joint, np.array([[x for _, x in moved]]), space, scales, units)
     return found, values

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cboc.arrays import Array
-from cboc.search.landscape import Landscape
+from cboc.search.landscape import Landscape, units_of
 from cboc.search.maximise import maximise
 from cboc.space.slice import Slice
 
@@ -22,6 +22,10 @@ class Within:
     @property
     def anchors(self) -> Array:  # (a, d)
         return self.landscape.anchors[:, self.slice.free] if len(self.landscape.anchors) else np.empty((0, 0))
+
+    @property
+    def units(self) -> Array:  # (d,)
+        return units_of(self.landscape, self.slice.space.dimension)[self.slice.free]
 
     def __call__(self, X: Array) -> Array:
         return self.landscape(self.slice.embed(X))

@@ -1,11 +1,15 @@
-"""Hyper-parameters by maximum a posteriori, with the analytic gradient.
+"""Hyper-parameters by maximum a posteriori, with the analytic gradient and the average information.
 
     θ               = log [ℓ_1 .. ℓ_D, (s²), v²]
     log posterior   = -½ (y - m)ᵀα - Σ log L_ii - n/2 log 2π + Σ log prior(θ)
     ∂/∂θ            = ½ Σ_ij (ααᵀ - K⁻¹)_ij ∂K_ij/∂θ + ∂ log prior/∂θ
+    -∂²/∂θ∂θ'       ≈ ½ (∂K/∂θ α)ᵀ K⁻¹ (∂K/∂θ' α) - ∂² log prior/∂θ∂θ'
     m               = 1ᵀK⁻¹y / 1ᵀK⁻¹1
 
-m is profiled out: at its optimum it adds nothing to the gradient.
+m is profiled out: at its optimum it adds nothing to the gradient. The third line is the mean of the observed and the
+expected information, in which the costly traces cancel (Gilmour, Thompson and Cullis, Biometrics 1995). It is within a
+factor of two of the truth in nearly every direction, at no more than a tenth of the cost of the gradient, so that a
+climb takes half as many steps.
 
 Several data sets of the same shape are fitted at once, from one or more starts each: every pair of a data set and a
 start is a row, with its own θ, its own K and its own climb. A data set gets the same bits whatever is fitted beside it.
@@ -16,13 +20,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from math import log, pi
+from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
+from scipy.linalg.lapack import dlauum, dpotrf, dpotrs
 
 from cboc.arrays import Array, Owners
 from cboc.errors import CbocError
-from cboc.search.ascent import FIRST_STEP, ascend_all
+from cboc.search.ascent import ascend_all
 from cboc.search.grouping import by_group
 from cboc.surrogate.algebra import add_to_diagonal, cholesky, invert_root
 from cboc.surrogate.gp import GP
@@ -30,11 +35,9 @@ from cboc.surrogate.kernels import Kernel, matern52
 from cboc.surrogate.priors import Gamma, HyperPriors, LogNormal, Prior, dimension_scaled, gamma_3_6
 from cboc.surrogate.transforms import OutputTransform, compressed, raw
 
-STRIDE = 0.1  # the first step from a warm start, in log units: hyper-parameters move little from round to round
-FAR_STRIDE = 1.0  # the first step from any other start
-TOLERANCE = 3e-4  # of a climb, in the log posterior
-NOTABLE = 0.01  # a gain in the log posterior that is worth another climb
-CLIMBS = 4  # most climbs from one start
+UNIT = 6.0  # of a climb, in log units
+TOLERANCE = 1e-2  # of a climb, in the log posterior: what is left then is about half of it
+RACE = 10.0  # a climb is given up when this many times its promise would not reach the best one
 STEPS = 100  # most steps of a climb
 CACHE = 2**17  # numbers in the work of one evaluation: 1 MB
 
@@ -138,34 +141,40 @@ def _posteriors(
     objective: Objective, transforms: Sequence[OutputTransform], tasks: Sequence[Task], thetas: Array, values: Array
 ) -> list[GP]:
     gps = []
-    signals, D = objective.signals(thetas), objective.X.shape[2]
-    every = np.arange(len(tasks))
-    noises = objective.noises(thetas, every)
-    for rows in objective.chunks(len(tasks)):
-        roots = objective.factorise(thetas[rows], every[rows])[1]
-        means, alphas = objective.solve(roots, every[rows])
-        for k, root, mean, alpha in zip(every[rows], roots, means, alphas, strict=True):
-            gp = GP(
-                kernel=objective.model.kernel,
-                transform=transforms[k],
-                X=tasks[k].X,
-                y=objective.y[k],
-                lengthscales=np.exp(thetas[k, :D]),
-                signal=float(signals[k]),
-                noise=float(np.exp(thetas[k, -1])),
-                noises=noises[k],
-                theta=thetas[k],
-                mean=float(mean),
-                alpha=alpha,
-                inverse_root=invert_root(root.T),
-                log_posterior=float(values[k]),
-            )
-            gps.append(gp)
+    signals, noises = objective.signals(thetas), objective.noises(thetas, np.arange(len(tasks)))
+    for k, (task, theta) in enumerate(zip(tasks, thetas, strict=True)):
+        found = objective.posterior(theta, k)
+        gp = GP(
+            kernel=objective.model.kernel,
+            transform=transforms[k],
+            X=task.X,
+            y=objective.y[k],
+            lengthscales=np.exp(theta[: task.X.shape[1]]),
+            signal=float(signals[k]),
+            noise=float(np.exp(theta[-1])),
+            noises=noises[k],
+            theta=theta,
+            mean=found.mean,
+            alpha=found.alpha,
+            inverse_root=found.inverse_root,
+            log_posterior=float(values[k]),
+        )
+        gps.append(gp)
     return gps
 
 
+class Evaluated(NamedTuple):
+    """What an evaluation of the log posterior leaves for the posterior process."""
+
+    owner: int  # the data set
+    theta: Array
+    mean: float  # m
+    alpha: Array  # α, (n,)
+    inverse_root: Array  # L⁻¹, (n, n)
+
+
 class Objective:
-    """θ -> log posterior and its gradient, for K data sets X (K, n, D), y (K, n) and their standard errors (K, n)."""
+    """θ -> log posterior, gradient and metric, for K data sets X (K, n, D), y (K, n) with standard errors (K, n)."""
 
     def __init__(self, model: Model, X: Array, y: Array, sem: Array | None = None, widths: Array | None = None) -> None:
         _, n, self.dimension = X.shape
@@ -183,55 +192,90 @@ class Objective:
         self.log_widths = np.log(widths) if model.is_natural and widths is not None else np.zeros(self.dimension)
         sides = model.lengthscale(self.dimension)
         self.priors = HyperPriors(sides, model.outputscale, model.noise, self.log_widths)
+        self.last: list[Evaluated] = []  # the rows of the last evaluation
 
-    def __call__(self, thetas: Array, owners: Owners | None = None) -> tuple[Array, Array]:
-        """Log posteriors (b,) and gradients (b, p) at θ (b, p); row i belongs to data set owners[i], by default i."""
+    def __call__(self, thetas: Array, owners: Owners | None = None) -> tuple[Array, Array, Array]:
+        """Log posteriors (b,), their gradients (b, p) and the inverses of their information (b, p, p) at θ (b, p).
+
+        Row i belongs to data set owners[i], by default i."""
         owners = np.arange(len(thetas)) if owners is None else owners
         values, gradients = self.priors(thetas)
+        information = np.empty((*thetas.shape, thetas.shape[1]))
+        self.last = []
         for rows in self.chunks(len(thetas)):
-            likelihoods, slopes = self._likelihood(thetas[rows], owners[rows])
+            likelihoods, slopes, information[rows] = self._likelihood(thetas[rows], owners[rows])
             values[rows] += likelihoods
             gradients[rows] += slopes
-        return values, gradients
+        np.einsum("bii->bi", information)[...] += self.priors.curvature(thetas)  # on the diagonals
+        return values, gradients, np.linalg.inv(information)
+
+    def posterior(self, theta: Array, owner: int) -> Evaluated:
+        """The posterior of a data set at θ: known if θ was just evaluated, as the end of a climb usually is."""
+        for row in self.last:
+            if row.owner == owner and np.array_equal(row.theta, theta):
+                return row
+        self(theta[None], np.array([owner]))
+        return self.last[0]
 
     def chunks(self, count: int) -> list[slice]:
         """Slices of `count` rows, each small enough to stay in the cache."""
         return [slice(start, min(start + self.width, count)) for start in range(0, count, self.width)]
 
-    def _likelihood(self, thetas: Array, owners: Owners) -> tuple[Array, Array]:
+    def _likelihood(self, thetas: Array, owners: Owners) -> tuple[Array, Array, Array]:
         n, D = self.X.shape[1:]
-        Xs, roots, slope = self.factorise(thetas, owners)
+        noises = self.noises(thetas, owners)
+        Xs, roots, slope = self.factorise(thetas, owners, noises)
         means, alpha = self.solve(roots, owners)
-        fitted = ((self.y[owners] - means[:, None]) * alpha).sum(axis=1)
+        residuals = self.y[owners] - means[:, None]
+        fitted = (residuals * alpha).sum(axis=1)
         values = -0.5 * (fitted + n * log(2.0 * pi)) - np.log(roots.diagonal(axis1=1, axis2=2)).sum(axis=1)
-        for root in roots:
-            dpotri(root.T, lower=1, overwrite_c=1)
+
+        drifts = np.empty((len(thetas), thetas.shape[1], n))  # ∂K/∂θ α
+        drifts[:, :D] = self._drifts(Xs, alpha, slope)
+        learned = noises * self.is_learned[owners]
+        drifts[:, -1] = learned * alpha
+        if self.model.outputscale is not None:  # ∂K/∂log s² = K - diag(noise), and Kα = y - m
+            drifts[:, -2] = residuals - noises * alpha
+        gradients = 0.5 * np.matmul(drifts, alpha[:, :, None])[:, :, 0]
+        information = np.empty((len(thetas), *drifts.shape[1:2] * 2))
+        for i, (owner, root) in enumerate(zip(owners.tolist(), roots, strict=True)):
+            inverse_root = invert_root(root.T)
+            self.last.append(Evaluated(owner, thetas[i].copy(), float(means[i]), alpha[i], inverse_root))
+            white = inverse_root @ drifts[i].T
+            np.matmul(white.T, 0.5 * white, out=information[i])
+            root[...] = dlauum(inverse_root, lower=1)[0].T
         inverse = roots  # K⁻¹ on and above the diagonal, 0 below
 
-        # Σ_ij (ααᵀ - K⁻¹)_ij S_ij for a symmetric S with nothing on its diagonal needs only ααᵀ - 2 triu(K⁻¹)
-        G = np.multiply(alpha[:, :, None], alpha[:, None, :], out=self.work[2, : len(thetas)])
-        G -= inverse
-        G -= inverse
-        slope *= G
-        gradients = np.empty_like(thetas)
-        # ∂K/∂log ℓ_d = -2 s²κ' (x_d - x'_d)²/ℓ_d², and Σ_ij S_ij (x_i - x_j)² = Σ_i (S_i. + S_.i) x_i² - 2 xᵀSx
+        # ½ tr K⁻¹ ∂K/∂θ = -½ tr K⁻¹ (2 s²κ' Δ²), and Σ_ij S_ij (x_i - x_j)² = Σ_i (S_i. + S_.i) x_i² - 2 xᵀSx
+        slope *= inverse
         sums = slope.sum(axis=1) + slope.sum(axis=2)
-        gradients[:, :D] = (Xs * (2.0 * np.matmul(slope, Xs) - sums[:, :, None] * Xs)).sum(axis=1)
-        excess = alpha * alpha - inverse.diagonal(axis1=1, axis2=2)
-        noises = self.noises(thetas, owners)
-        gradients[:, -1] = 0.5 * (excess * noises * self.is_learned[owners]).sum(axis=1)
-        if self.model.outputscale is not None:  # ∂K/∂log s² = K - diag(noise), αᵀKα = (y - m)ᵀα and tr K⁻¹K = n
-            gradients[:, -2] = 0.5 * (fitted - n - (excess * noises).sum(axis=1))
-        return values, gradients
+        gradients[:, :D] += 2.0 * (Xs * (sums[:, :, None] * Xs - 2.0 * np.matmul(slope, Xs))).sum(axis=1)
+        diagonal = inverse.diagonal(axis1=1, axis2=2)
+        gradients[:, -1] -= 0.5 * (diagonal * learned).sum(axis=1)
+        if self.model.outputscale is not None:
+            gradients[:, -2] -= 0.5 * (n - (diagonal * noises).sum(axis=1))
+        return values, gradients, information
 
-    def factorise(self, thetas: Array, owners: Owners) -> tuple[Array, Array, Array]:
+    @staticmethod
+    def _drifts(Xs: Array, alpha: Array, slope: Array) -> Array:  # (b, D, n)
+        """∂K/∂log ℓ_d α = -2 Σ_j s²κ'_ij (x_i - x_j)² α_j, the square multiplied out."""
+        D = Xs.shape[2]
+        powers = np.empty((*Xs.shape[:2], 2 * D + 1))
+        powers[:, :, 0] = 1.0
+        powers[:, :, 1 : D + 1] = Xs
+        np.multiply(Xs, Xs, out=powers[:, :, D + 1 :])
+        powers *= alpha[:, :, None]
+        sums = np.matmul(slope, powers)
+        drifts: Array = Xs * (4.0 * sums[:, :, 1 : D + 1] - 2.0 * sums[:, :, :1] * Xs) - 2.0 * sums[:, :, D + 1 :]
+        return drifts.transpose(0, 2, 1)
+
+    def factorise(self, thetas: Array, owners: Owners, noises: Array) -> tuple[Array, Array, Array]:
         """X/ℓ, the roots Lᵀ of K and the slopes s²κ' (b, n, n); both live in `work` until the next call."""
         if self.work.shape[1] < len(thetas):
             self.work = np.empty((3, len(thetas), *self.work.shape[2:]))
         Xs = self.X[owners] * np.exp(-thetas[:, None, : self.dimension])
         K, slope, scratch = self.work[:, : len(thetas)]
         self._correlate(Xs, thetas, K, slope, scratch)
-        noises = self.noises(thetas, owners)
         np.einsum("bii->bi", K)[...] += noises  # on the diagonals
         for i, matrix in enumerate(K):
             if dpotrf(matrix.T, lower=1, clean=1, overwrite_a=1)[1] != 0:  # K is gone: once more, with jitter
@@ -277,12 +321,12 @@ class Objective:
         signal = [] if self.model.outputscale is None else [(log(1e-4), log(1e6))]
         return [*sides, *signal, (log(self.model.noise_floor), log(1e6))]
 
-    def starts(self, warm_start: Array | None, count: int) -> list[tuple[Array, float]]:
-        """(θ, stride): the warm start if there is one, the priors' mode, a short-range one, then the mode disturbed.
+    def starts(self, warm_start: Array | None, count: int) -> list[Array]:
+        """The warm start if there is one, the priors' mode, a short-range one, then the mode disturbed.
 
         A warm start from another model, with more or fewer hyper-parameters, is ignored.
         """
-        warm = [] if warm_start is None or not self._is_usable(warm_start) else [(warm_start, STRIDE)]
+        warm = [] if warm_start is None or not self._is_usable(warm_start) else [warm_start]
         if warm and count == 1:
             return warm
         mode = self.priors.mode
@@ -290,47 +334,27 @@ class Objective:
         rng = np.random.default_rng(0)  # the same for everybody: a fit is a function of the data
         disturbed = [mode + rng.normal(0.0, 1.0, len(mode)) for _ in range(count)]
         first = (short, mode) if warm else (mode, short)
-        return [*warm, *((theta, FAR_STRIDE) for theta in (*first, *disturbed))][:count]
+        return [*warm, *first, *disturbed][:count]
 
     def _is_usable(self, theta: Array) -> bool:
         parameters = self.dimension + 1 + (self.model.outputscale is not None)
         return theta.shape == (parameters,) and bool(np.isfinite(theta).all())
 
     def maximise(self, tasks: Sequence[Task]) -> tuple[Array, Array]:
-        """The best θ of every task (K, p), and its log posterior (K,).
-
-        A climb is in θ/unit, scaled so that its first step of FIRST_STEP is the stride of its start. A climb from afar
-        has learned its metric on steeper ground than where it ends, so it is repeated from there while that helps.
-        """
-        starts = [(k, *start) for k, task in enumerate(tasks) for start in self.starts(task.warm_start, task.starts)]
-        owners = np.array([k for k, _, _ in starts])
-        units = np.array([[stride / FIRST_STEP] for _, _, stride in starts])
+        """The best θ of every task (K, p), and its log posterior (K,)."""
+        starts = [(k, start) for k, task in enumerate(tasks) for start in self.starts(task.warm_start, task.starts)]
+        owners = np.array([k for k, _ in starts])
         lower, upper = np.array(self.bounds).T
-        thetas = np.clip([theta for _, theta, _ in starts], lower, upper)
-        values = np.full(len(thetas), -np.inf)
-        rows = np.arange(len(thetas))
-        for _ in range(CLIMBS):
-            thetas[rows], found = self._climb(thetas[rows], units[rows], owners[rows], lower, upper)
-            is_worth_it = (units[rows, 0] > STRIDE / FIRST_STEP) & (found > values[rows] + NOTABLE)
-            values[rows] = found
-            rows = rows[is_worth_it]
-            if len(rows) == 0:
-                break
+        thetas, values = ascend_all(
+            self,
+            np.array([start for _, start in starts]),
+            lower,
+            upper,
+            owners=owners,
+            tolerance=TOLERANCE,
+            race=RACE,
+            steps=STEPS,
+            units=UNIT,
+        )
         best = [max(np.flatnonzero(owners == k), key=lambda row: values[row]) for k in range(len(tasks))]
         return thetas[best], values[best]
-
-    def _climb(self, thetas: Array, units: Array, owners: Owners, lower: Array, upper: Array) -> tuple[Array, Array]:
-        def scaled(z: Array, rows: Owners) -> tuple[Array, Array]:
-            values, gradients = self(z * units[rows], owners[rows])
-            return values, gradients * units[rows]
-
-        z, values = ascend_all(
-            scaled,
-            thetas / units,
-            lower / units,
-            upper / units,
-            owners=np.arange(len(thetas)),
-            tolerance=TOLERANCE,
-            steps=STEPS,
-        )
-        return np.clip(z * units, lower, upper), values

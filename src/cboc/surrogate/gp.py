@@ -20,11 +20,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
+from scipy.linalg.blas import dtrmm
 
 from cboc.arrays import Array, Owners
 from cboc.search.grouping import spans
 from cboc.surrogate.algebra import add_to_diagonal, cholesky, invert_root
-from cboc.surrogate.kernels import Kernel, pairing, squared_distances
+from cboc.surrogate.kernels import Kernel, from_side, squared_distances, to_side
 from cboc.surrogate.transforms import OutputTransform
 
 BLOCK = 2**14  # numbers in a temporary matrix: 128 kB
@@ -57,12 +58,18 @@ class GP:
     @cached_property
     def paired(self) -> Array:
         """The matrix (D+2, n) that turns [-2q, |q|², 1] into the squared distances of q to X/ℓ."""
-        return np.ascontiguousarray(pairing(self.scaled[:, :-1])[1].T)
+        return np.ascontiguousarray(to_side(self.scaled[:, :-1]).T)
 
-    @cached_property
-    def reading(self) -> Array:
-        """The matrix (n, n+1) that turns k(x) into [L⁻¹k(x), k(x)ᵀα]."""
-        return np.column_stack([self.inverse_root.T, self.alpha])
+    def whiten(self, k: Array) -> Array:
+        """The rows of L⁻¹k (q, n), for k (q, n)."""
+        white: Array = dtrmm(1.0, self.inverse_root, k.T, lower=1)
+        return white.T
+
+    def solve(self, k: Array) -> tuple[Array, Array]:
+        """The rows of L⁻¹k and of K⁻¹k (q, n), for k (q, n)."""
+        white = self.whiten(k)
+        solved: Array = dtrmm(1.0, self.inverse_root, white.T, lower=1, trans_a=1)
+        return white, solved.T
 
     def _correlate(self, Q: Array) -> tuple[Array, Array, Array]:
         """κ and κ' between Q and the data (q, n), and Q/ℓ."""
@@ -97,12 +104,12 @@ class GP:
         k, slope, Qs = self._correlate(Q)
         k *= self.signal
         slope *= 2.0 * self.signal
-        v = k @ self.inverse_root.T
-        sd = _sd(np.full(len(Q), self.signal), v)
+        white, solved = self.solve(k)
+        sd = _sd(np.full(len(Q), self.signal), white)
         spread = (alphas[:, :, None] * self.scaled[:, None, :-1]).reshape(len(alphas), -1)  # (n, S D)
         towards = (slope @ spread).reshape(len(Q), alphas.shape[1], -1)
         d_means = ((slope @ alphas)[:, :, None] * Qs[:, None, :] - towards) / self.lengthscales
-        drawn = (slope * (v @ self.inverse_root)) @ self.scaled  # (q, D + 1)
+        drawn = (slope * solved) @ self.scaled  # (q, D + 1)
         d_sd = (drawn[:, -1:] * Qs - drawn[:, :-1]) / self.lengthscales / -sd[:, None]
         return self.mean + k @ alphas, d_means, sd, d_sd
 
@@ -121,8 +128,7 @@ class GP:
 
     def covariance(self, Q: Array, R: Array) -> Array:
         """Posterior covariance of f between Q (q, D) and R (r, D), standardised."""
-        left = self.signal * self._correlate(Q)[0] @ self.inverse_root.T
-        right = self.signal * self._correlate(R)[0] @ self.inverse_root.T
+        left, right = self.whiten(self.cross(Q)), self.whiten(self.cross(R))
         squared = (((Q[:, None] - R) / self.lengthscales) ** 2).sum(axis=2)
         return self.signal * self.kernel(squared)[0] - left @ right.T
 
@@ -182,16 +188,17 @@ class Stack:
 
     def _moments(self, Q: Array, owners: range) -> tuple[Array, Array]:
         own = slice(owners.start, owners.stop)
-        left = pairing(Q / self.lengthscales[own, None])[0]
+        left = from_side(Q / self.lengthscales[own, None])
         k = np.empty((*Q.shape[:2], self.size))
         for i, owner in enumerate(owners):
             np.matmul(left[i], self.gps[owner].paired, out=k[i])
         k = self.kernel(np.maximum(k, 0.0, out=k))[0]
         k *= self.signals[own, None, None]
-        read = np.empty((*Q.shape[:2], self.size + 1))
+        gain, white = np.empty(Q.shape[:2]), np.empty_like(k)
         for i, owner in enumerate(owners):
-            np.matmul(k[i], self.gps[owner].reading, out=read[i])
-        return self.means[own, None] + read[..., -1], _sd(self.signals[own, None], read[..., :-1])
+            np.matmul(k[i], self.gps[owner].alpha, out=gain[i])
+            white[i] = self.gps[owner].whiten(k[i])
+        return self.means[own, None] + gain, _sd(self.signals[own, None], white)
 
     def moments_with_gradient(self, Q: Array, owners: Owners) -> tuple[Array, Array, Array, Array]:
         """Means and standard deviations (b,), and their gradients (b, D), at Q (b, D).
@@ -204,20 +211,20 @@ class Stack:
         k, slope = self.kernel.between(Qs, [(rows, gp.paired) for gp, rows in rows_of], self.size)
         k *= signals[:, None]
         slope *= (2.0 * signals)[:, None]
-        read = np.empty((len(Q), self.size + 1))
+        gain, white = np.empty(len(Q)), np.empty_like(k)
         pulls = np.empty((len(Q), 2, self.size))  # of the data on μ and on -σ²/2
         pulls[:, 0] = self.alphas[owners]
         for gp, rows in rows_of:
-            v = np.matmul(k[rows], gp.reading, out=read[rows])
-            pulls[rows, 1] = v[:, :-1] @ gp.inverse_root
+            np.matmul(k[rows], gp.alpha, out=gain[rows])
+            white[rows], pulls[rows, 1] = gp.solve(k[rows])
         pulls *= slope[:, None]
         drawn = np.empty((len(Q), 2, D + 1))
         for gp, rows in rows_of:
             drawn[rows] = (pulls[rows].reshape(-1, self.size) @ gp.scaled).reshape(-1, 2, D + 1)
-        sd = _sd(signals, read[:, :-1])
+        sd = _sd(signals, white)
         # Σ_j w_j (q - x_j)/ℓ² of both
         towards = (drawn[:, :, D:] * Qs[:, None] - drawn[:, :, :D]) / lengthscales[:, None]
-        return self.means[owners] + read[:, -1], sd, towards[:, 0], towards[:, 1] / -sd[:, None]
+        return self.means[owners] + gain, sd, towards[:, 0], towards[:, 1] / -sd[:, None]
 
     def _rows_of(self, owners: Owners) -> list[tuple[GP, slice]]:
         """The rows of each process, cached because a climb asks for the same owners again and again."""

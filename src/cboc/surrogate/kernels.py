@@ -20,21 +20,29 @@ Profile = Callable[
 ]  # the first, r², becomes κ in place; the second becomes κ'; the third is scratch
 
 
-def pairing(X: Array) -> tuple[Array, Array]:
-    """[-2x, |x|², 1] and [x, 1, |x|²] of the rows of X (..., n, D): |x_i - x_j|² is their product."""
+def from_side(X: Array) -> Array:
+    """[-2x, |x|², 1] of the rows of X (..., n, D): their product with a `to_side` is the squared distances."""
     D = X.shape[-1]
-    left, right = np.empty((2, *X.shape[:-1], D + 2))
+    left = np.empty((*X.shape[:-1], D + 2))
     np.multiply(X, -2.0, out=left[..., :D])
+    left[..., D] = np.einsum("...d,...d->...", X, X)
+    left[..., D + 1] = 1.0
+    return left
+
+
+def to_side(X: Array) -> Array:
+    """[x, 1, |x|²] of the rows of X (..., n, D)."""
+    D = X.shape[-1]
+    right = np.empty((*X.shape[:-1], D + 2))
     right[..., :D] = X
-    left[..., D] = right[..., D + 1] = np.einsum("...d,...d->...", X, X)
-    left[..., D + 1] = right[..., D] = 1.0
-    return left, right
+    right[..., D] = 1.0
+    right[..., D + 1] = np.einsum("...d,...d->...", X, X)
+    return right
 
 
 def squared_distances(X: Array, out: Array | None = None) -> Array:
     """|x_i - x_j|² of all rows (..., n, n)."""
-    left, right = pairing(X)
-    squared = np.matmul(left, right.swapaxes(-1, -2), out=out)
+    squared = np.matmul(from_side(X), to_side(X).swapaxes(-1, -2), out=out)
     return np.maximum(squared, 0.0, out=squared)
 
 
@@ -59,9 +67,9 @@ class Kernel:
     def between(self, Q: Array, parts: Sequence[tuple[slice, Array]], size: int) -> tuple[Array, Array]:
         """κ and κ' between rows of Q/ℓ (b, D) and the `size` data that each part is paired with: (b, size).
 
-        A part is the rows that belong to it and the transposed `pairing` of its data.
+        A part is the rows that belong to it and the transposed `to_side` of its data.
         """
-        left = pairing(Q)[0]
+        left = from_side(Q)
         squared = np.empty((len(Q), size))
         for rows, paired in parts:
             np.matmul(left[rows], paired, out=squared[rows])

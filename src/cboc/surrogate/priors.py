@@ -1,4 +1,4 @@
-"""Priors of positive hyper-parameters θ: log density up to a constant, and its derivative with respect to log θ."""
+"""Priors of positive hyper-parameters θ: log density up to a constant, and its derivatives with respect to log θ."""
 
 from __future__ import annotations
 
@@ -21,6 +21,10 @@ class LogNormal:
         z = (log_theta - self.location) / self.scale
         return -log_theta - 0.5 * z * z, -1.0 - z / self.scale
 
+    def curvature(self, log_theta: Array) -> float:  # noqa: ARG002 - the same everywhere
+        """Minus the second derivative."""
+        return self.scale**-2
+
     @property
     def mode(self) -> float:
         return exp(self.location - self.scale**2)
@@ -36,6 +40,11 @@ class Gamma:
     def __call__(self, log_theta: Array) -> tuple[Array, Array]:
         theta = np.exp(log_theta)
         return (self.shape - 1.0) * log_theta - self.rate * theta, (self.shape - 1.0) - self.rate * theta
+
+    def curvature(self, log_theta: Array) -> Array:
+        """Minus the second derivative."""
+        bend: Array = self.rate * np.exp(log_theta)
+        return bend
 
     @property
     def mode(self) -> float:
@@ -66,6 +75,16 @@ class HyperPriors:
             signal, derivative[:, -2] = self.signal(thetas[:, -2])
             density += signal
         return density, derivative
+
+    def curvature(self, thetas: Array) -> Array:
+        """Minus the second derivatives (b, p)."""
+        D = len(self.log_widths)
+        bends = np.empty_like(thetas)
+        bends[:, :D] = self.sides.curvature(thetas[:, :D] + self.log_widths)
+        bends[:, -1] = self.noise.curvature(thetas[:, -1])
+        if self.signal is not None:
+            bends[:, -2] = self.signal.curvature(thetas[:, -2])
+        return bends
 
     @property
     def mode(self) -> Array:

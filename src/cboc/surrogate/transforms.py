@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from cboc.arrays import Array
+from cboc.arrays import Array, median
 
 ROUNDING = 1e-12  # relative differences below this are ignored
 SMALLEST = 1e-290  # outcomes below this count as zero
@@ -98,19 +98,19 @@ def standardised(y: Array) -> Linear:
 
 def compressed(y: Array) -> TailLog:
     """Standardised, with the worse half compressed; all-equal outcomes are only centred."""
-    median = float(np.median(y))
-    deviation = _deviation(y, median)
+    centre = median(y)
+    deviation = _deviation(y, centre)
     if deviation == 0.0:
-        return TailLog(Linear(median), 0.0, Linear())
-    z = Linear(median, deviation).forward(y)
-    return TailLog(Linear(median, deviation), float(z.min()), standardised(_draw_in(z)))
+        return TailLog(Linear(centre), 0.0, Linear())
+    z = Linear(centre, deviation).forward(y)
+    return TailLog(Linear(centre, deviation), float(z.min()), standardised(_draw_in(z)))
 
 
-def _deviation(y: Array, median: float) -> float:
+def _deviation(y: Array, centre: float) -> float:
     """MAD; if half of the outcomes are equal, the MAD of the others; if all are equal, 0."""
-    deviations = np.abs(y - median)
-    nothing = max(ROUNDING * abs(median), ROUNDING * float(y.max() - median), SMALLEST)
+    deviations = np.abs(y - centre)
+    nothing = max(ROUNDING * abs(centre), ROUNDING * float(y.max() - centre), SMALLEST)
     others = deviations[deviations > nothing]
     if len(others) == 0:
         return 0.0
-    return float(np.median(deviations if 2 * len(others) > len(y) else others))
+    return median(deviations if 2 * len(others) > len(y) else others)

@@ -26,6 +26,11 @@ class Surrogated:
         """The data, best first."""
         return self.gp.X[np.argsort(-self.gp.y, kind="stable")]
 
+    @property
+    def units(self) -> Array:
+        """The lengths over which the utility changes: those of its surrogate, (D,)."""
+        return self.gp.lengthscales
+
 
 def log_gain(gain: Array) -> Array:
     """log of a gain over the best so far; -inf where there is no gain."""

@@ -15,6 +15,7 @@ import numpy as np
 
 from cboc.arrays import Array, Owners
 from cboc.search.joint import Joint, join, likeness
+from cboc.search.landscape import units_of
 from cboc.strategy.guide.density import OptimumDensity
 from cboc.utility.utility import Utility
 
@@ -37,6 +38,14 @@ class Drawn:
         own, centres = self.base.anchors[:ANCHORS], self.where.centres[:ANCHORS]
         rest = np.tile(own[:1, centres.shape[1] :], (len(centres), 1))  # parameters that only this site has
         return np.vstack([own, np.hstack([centres, rest])])
+
+    @property
+    def units(self) -> Array:
+        """The lengths over which it changes: those of the utility, or the width of a bump where that is less, (D,)."""
+        units = units_of(self.base, self.base.anchors.shape[1]).copy()
+        shared = units[: self.where.centres.shape[1]]
+        np.minimum(shared, self.where.width, out=shared)
+        return units
 
     def __call__(self, X: Array) -> Array:
         return self.batch([self])(X[None])[0]
