@@ -8,6 +8,8 @@ import numpy as np
 
 from cboc import Policy, Study, simulate
 from cboc.problems.synthetic import problem, sites_of
+from cboc.strategy.bayesian import Bayesian
+from cboc.strategy.gate import Gated
 
 PROBLEMS = ("levy-2", "branin", "levy-4", "shekel-10", "ackley-5", "hartmann-6", "levy-8")
 SITES = 3
@@ -25,7 +27,10 @@ class State:
 
 
 def collect(count: int, seed: int) -> list[State]:
-    """`count` states at random rounds of collaborating studies, one study per problem."""
+    """`count` states at random rounds of collaborating studies, one study per problem.
+
+    Without a guide: a site's proposal is then the maximiser of its utility, and can be judged by it.
+    """
     rng = np.random.default_rng(seed)
     pool: list[State] = []
     for number, name in enumerate(PROBLEMS):
@@ -33,7 +38,8 @@ def collect(count: int, seed: int) -> list[State]:
         sites = [f"site-{k}" for k in range(SITES)]
         study = Study(common.space, sites, horizon=10 * common.space.dimension, pace="rounds")
         experiments = dict(zip(sites, sites_of(common, SITES, rng), strict=True))
-        history = simulate(study, experiments, direction="minimise", policy=Policy(seed=seed + number))
+        policy = Policy(strategy=Gated(Bayesian()), seed=seed + number)
+        history = simulate(study, experiments, direction="minimise", policy=policy)
         for site in sites:
             trials = history.of(site)
             X, y = np.array([t.x for t in trials]), -np.array([t.y for t in trials])

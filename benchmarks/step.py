@@ -1,11 +1,11 @@
-"""One site's step (fit the surrogate, maximise the utility) against BoTorch 0.18, on the same data, one thread each.
+"""One site's step (fit the surrogate, maximise the utility) against BoTorch 0.18 and Optuna 5, one thread each.
 
     python benchmarks/step.py            ratios of CPU time at four sizes, then quality over 100 states of real studies
     python benchmarks/step.py --quick    fewer repetitions and states
 
 Speed: a study on Levy-D runs as it does in use (warm start included) and the CPU time of its proposals is taken while
-the data set passes n points; BoTorch (SingleTaskGP, LogExpectedImprovement, optimize_acqf with 10 restarts and 512 raw
-samples) takes its step on the same data.
+the data set passes n points. BoTorch (SingleTaskGP, LogExpectedImprovement, optimize_acqf with 10 restarts and 512 raw
+samples) and Optuna (GPSampler, which starts warm, too) take their steps on the same data.
 
 Quality, each optimiser judged by its own utility and its own posterior: how often the utility found is within 0.01 (in
 log) of a brute-force maximum with 100 times the effort, and how often the log posterior is within 0.01 of a 20-start
@@ -20,10 +20,12 @@ os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL
 
 import argparse
 import time
+from collections.abc import Callable
 
 import numpy as np
 import torch
 
+import optuna_gp
 import peer
 from cboc import Dataset, Ledger, Policy, Site, Study
 from cboc.problems.synthetic import levy
@@ -45,24 +47,33 @@ PEER = Model(
 )  # SingleTaskGP's posterior
 
 
-def speed(D: int, n: int, rounds: int, peer_steps: int) -> tuple[float, float]:
-    """CPU seconds per step, ours and BoTorch's, around n points in D dimensions."""
+def speed(D: int, n: int, rounds: int, peer_steps: int) -> tuple[float, float, float]:
+    """CPU seconds per step, ours, BoTorch's and Optuna's, around n points in D dimensions."""
     problem = levy(D)
     study = Study(problem.space, ("alone",), horizon=rounds, rule="identity")
     first = np.random.default_rng(n).random((n - rounds // 2, D))
     data = Dataset(first, problem.values(first), direction="minimise")
     site = Site(study, "alone", Ledger(study), direction="minimise", data=data, policy=Policy(initial=0))
-    ours, theirs = [], []
-    for step in range(rounds):
-        started = time.process_time()
-        trial = site.ask()
-        ours.append(time.process_time() - started)
-        if step % max(1, rounds // peer_steps) == 0:
-            started = time.process_time()
-            peer.step(site.dataset.X, site.dataset.score)
-            theirs.append(time.process_time() - started)
+    ours, known = [], []
+    for _ in range(rounds):
+        known.append(site.dataset)
+        ours.append(cpu(site.ask))
+        trial = site.ask()  # the same one
         site.tell(trial, problem(trial.design(problem.space)))
-    return float(np.mean(ours[1:])), float(np.mean(theirs[1:]))
+    sampled = optuna_gp.Sampled(D)
+    botorch, optuna = [], []
+    for data in known[:: max(1, rounds // peer_steps)]:  # afterwards: they would empty the caches of our steps
+        botorch.append(cpu(lambda: peer.step(data.X, data.score)))  # noqa: B023 - used up within this turn
+        sampled.learn(data.X, data.score)
+        optuna.append(cpu(sampled.step))
+    return float(np.mean(ours[1:])), float(np.mean(botorch[1:])), float(np.mean(optuna[1:]))
+
+
+def cpu(function: Callable[[], object]) -> float:
+    """The CPU seconds that a call takes."""
+    started = time.process_time()
+    function()
+    return time.process_time() - started
 
 
 def best_log_ei(gp: GP, seed: int) -> float:
@@ -98,10 +109,11 @@ def main() -> None:
     options = parser.parse_args()
     rounds, peer_steps, states = (9, 3, 7) if options.quick else (33, 11, options.states)
 
-    print(f"{'D':>3} {'n':>4} {'cboc ms':>9} {'BoTorch ms':>11} {'ratio':>7}")
+    print(f"{'D':>3} {'n':>4} {'cboc ms':>9} {'BoTorch ms':>11} {'ratio':>7} {'Optuna ms':>11} {'ratio':>7}")
     for D, n in SIZES:
-        ours, theirs = speed(D, n, min(rounds, n), peer_steps)
-        print(f"{D:3} {n:4} {1e3 * ours:9.2f} {1e3 * theirs:11.1f} {theirs / ours:7.1f}", flush=True)
+        ours, botorch, optuna = speed(D, n, min(rounds, n), peer_steps)
+        theirs = "".join(f" {1e3 * cost:11.1f} {cost / ours:7.1f}" for cost in (botorch, optuna))
+        print(f"{D:3} {n:4} {1e3 * ours:9.2f}{theirs}", flush=True)
 
     missing: dict[str, list[tuple[float, float]]] = {"cboc": [], "BoTorch": []}
     for seed, state in enumerate(collect(states, seed=2000)):
