@@ -298,7 +298,7 @@ def plot(
 @app.command()
 def demo(
     out: Annotated[Path, typer.Option(help="Directory of the picture.")] = Path(),
-    seeds: Annotated[int, typer.Option(min=1, help="How many repetitions.")] = 6,
+    seeds: Annotated[int, typer.Option(min=1, help="How many repetitions.")] = 20,
 ) -> None:
     """See in about half a minute (plus set-up) what collaboration is worth.
 
@@ -306,7 +306,7 @@ def demo(
     library's defaults, and then each alone, from the same initial designs. Prints the comparison and draws it, whether
     it is a gain or a loss.
 
-    Example: `cboc demo --seeds 20`
+    Example: `cboc demo --seeds 50`
     """
     from cboc.evidence.figures.demo import demo as draw
 
