@@ -123,12 +123,12 @@ def _versions(site: Site, file: Path) -> Iterator[tuple[str, Any]]:
 
 
 def overdue(standing: Standing) -> str:
-    """Who has to close a round that is due: 'lab-c to close round 7', or ''."""
+    """The site that has to close a round that is due: 'lab-c to close round 7', or ''."""
     return f"{standing.closer} to close round {standing.closing}" if standing.closer else ""
 
 
 def _drifts(drifts: Sequence[Drift], own: str) -> Iterator[tuple[str, Any]]:
-    """Who has gone on by itself, in which rounds, and without whom."""
+    """The sites that have gone on by themselves, in which rounds, and without whom."""
     for awaited in dict.fromkeys(drift.awaited for drift in drifts):
         names = [(d.round, "this site" if d.site == own else d.site) for d in drifts if d.awaited == awaited]
         yield f"went on without {awaited}", ", ".join(f"round {number} ({name})" for number, name in names)

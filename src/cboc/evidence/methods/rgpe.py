@@ -67,7 +67,7 @@ def _losses(gp: GP, own: GP, rng: np.random.Generator) -> Array:  # (S,)
 
 
 def _own_losses(own: GP, rng: np.random.Generator) -> Array:  # (S,)
-    """The same for leave-one-out draws; each stands against what was measured."""
+    """Misranked pairs of leave-one-out draws; each stands against what was measured."""
     held_out = own.leave_one_out()
     f = held_out.mean + held_out.sd * rng.standard_normal((DRAWS, len(own.y)))
     return _misranked(f, np.broadcast_to(own.y, f.shape), own.y)

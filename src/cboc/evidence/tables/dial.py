@@ -208,7 +208,7 @@ def gains_table(readings: Readings, method: str, measure: str) -> Table:
 
 
 def harm_table(readings: Readings, method: str) -> Table:
-    """Who is harmed and who is helped by one method, each beside its null."""
+    """The shares of sites that are harmed and helped by one method, each beside its null."""
     sites = readings.sites(*readings.worlds)
     rows = [(world.name, *(_harm(readings, world, count, method) for count in sites)) for world in readings.worlds]
     compared = sum(cell != NOTHING for row in rows for cell in row[1:])

@@ -35,8 +35,7 @@ def arrive(file: FeedFile, peers: Peers) -> list[Study]:
     if later.version == given.version:
         return versions
     with suppress(Unreachable):
-        codes = {name: each.code for name, each in Addresses(file).all().items()}
-        found = chain(given, list(peers.take(Replica(later), later.sites)), codes)
+        found = chain(given, list(peers.take(Replica(later), later.sites)), Addresses(file).codes())
         if found:
             file.remember(agreements=[each.agreement() for each in found])
             return found

@@ -170,6 +170,11 @@ class FeedEntry:
         """What the entry does; None if that part is missing."""
         return None if self.said is None else Act(self.said["act"])
 
+    @property
+    def after(self) -> int:
+        """How many experiments the site has proposed with this turn; 0 if that part is missing."""
+        return 0 if self.said is None else int(self.said["earlier"]) + int(self.said["wells"])
+
     @cached_property
     def proposal(self) -> Proposal | None:
         """The proposal of a turn; None if it is none, or if a part is missing."""

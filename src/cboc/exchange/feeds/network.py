@@ -259,8 +259,7 @@ class Feeds:
     def progress(self) -> tuple[int, int]:
         """The first turn that the own feed does not have, and the experiments that it has."""
         turns = self.feed.turns
-        said = turns[-1].said if turns else None
-        return self._next_turn, 0 if said is None else said["earlier"] + said["wells"]
+        return self._next_turn, turns[-1].after if turns else 0
 
     @property
     def _next_turn(self) -> int:

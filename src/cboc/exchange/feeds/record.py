@@ -197,7 +197,7 @@ class Record:
 
     def _experiments(self, feed: Feed) -> int:
         turns = self._counted_turns(feed)
-        return _after(turns[-1]) if turns else 0
+        return turns[-1].after if turns else 0
 
     @cached_property
     def _last_rounds(self) -> dict[str, int]:
@@ -285,7 +285,7 @@ class Record:
         """How many experiments every site has proposed, up to and including this round."""
         before = [entries for s, entries in sorted(self.rounds.items()) if s <= state]
         last = {site: entry for entries in before for site, entry in entries.items()}
-        return {site: _after(entry) for site, entry in last.items()}
+        return {site: entry.after for site, entry in last.items()}
 
     def latest(self, site: str) -> Entry | None:
         """The last entry of a site."""
@@ -373,8 +373,3 @@ def needs_everybody(replica: Replica) -> bool:
 
 def _state(entry: FeedEntry) -> int:
     return 0 if entry.said is None else int(entry.said["state"])
-
-
-def _after(entry: FeedEntry) -> int:
-    """How many experiments a site has proposed with this turn."""
-    return 0 if entry.said is None else int(entry.said["earlier"]) + int(entry.said["wells"])

@@ -114,7 +114,7 @@ class Guide:
         if others is None or not len(others):
             return self._doubt(situation, utility, "nobody's best design is known yet")
         own, theirs = data.best.x, others
-        if self._borrows(situation, len(others)):
+        if self._borrows(situation):
             own, theirs = own_best(situation), originals(situation, others)
         if not len(theirs):
             return self._doubt(situation, utility, "you have run the best designs of all others")
@@ -136,8 +136,9 @@ class Guide:
             return Counsel(utility, reason=UNDRAWN, log_odds=where.log_odds, consistency=known)
         return Counsel(Drawn(utility, where, weight, self.most), log_odds=where.log_odds, consistency=known)
 
-    def _borrows(self, situation: Situation, others: int) -> bool:
+    def _borrows(self, situation: Situation) -> bool:
         """Whether the site borrows in doubt, if it has patience left."""
+        others = 0 if situation.others is None else len(situation.others)
         return self.patience > 0.0 and is_for(situation.common, others)
 
     def _doubt(
@@ -151,8 +152,7 @@ class Guide:
         if self.doubt > 1.0:
             return Counsel(utility, Stance.ALONE, 0.0, reason, log_odds, known)
         stance = Stance.DOUBT if self.doubt > 0.0 else Stance.TOGETHER
-        others = 0 if situation.others is None else len(situation.others)
-        borrows = self._borrows(situation, others) and has_patience(situation, self.patience)
+        borrows = self._borrows(situation) and has_patience(situation, self.patience)
         return Counsel(utility, stance, self.doubt, reason, log_odds, known, borrows)
 
 
