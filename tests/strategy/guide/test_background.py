@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from cboc import Choice, Float, Int, Space
-from cboc.strategy.guide.background import Box, Cloud
+from cboc.strategy.guide.background import DEPTHS, Box, Cloud
 from cboc.strategy.guide.decision import Guide, background
 from cboc.strategy.guide.density import WIDTHS, fit_density
 
@@ -51,3 +51,40 @@ def test_a_bump_is_never_narrower_than_a_point_is_wide():
     cloud = Cloud(rng(6).random((100, 5)))
     assert cloud.log_masses(rng(7).random((3, 5)), WIDTHS).min() >= -np.log(100)
     assert Box().log_masses(rng(7).random((3, 5)), WIDTHS).min() < -np.log(100)
+
+
+PLACES = {  # where the best designs of sites that have nothing in common may lie
+    "anywhere": lambda U: U,
+    "away from bounds": lambda U: 0.1 + 0.8 * U,
+    "in corners": np.round,
+    "on bounds, half of the time": lambda U: np.where(U < 0.25, 0.0, np.where(U > 0.75, 1.0, 2.0 * U - 0.5)),
+}
+
+
+def is_evidence(Z):
+    where = fit_density(Z[0], Z[1:], Box().fitted(Z))
+    return where is not None and where.log_odds >= Guide().least
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize(("sites", "dimension"), [(3, 2), (5, 4), (10, 2), (10, 4), (10, 8)])
+def test_wherever_best_designs_tend_to_lie_that_is_seldom_evidence(place, sites, dimension):
+    source = rng(8)
+    alarms = np.mean([is_evidence(PLACES[place](source.random((sites, dimension)))) for _ in range(200)])
+    assert alarms <= 0.12  # uniform: up to 1.0 in corners, 0.3 away from bounds
+
+
+@pytest.mark.parametrize(("sites", "dimension"), [(3, 4), (5, 2), (10, 8)])
+@pytest.mark.parametrize("is_corner", [True, False])
+def test_one_place_for_all_is_evidence_even_if_it_is_a_corner(sites, dimension, is_corner):
+    source = rng(9)
+    centre = source.random(dimension)
+    Z = np.clip(np.round(centre) if is_corner else centre + 0.03 * source.standard_normal((sites, dimension)), 0, 1)
+    assert is_evidence(np.broadcast_to(Z, (sites, dimension)))
+
+
+def test_the_background_is_a_density_that_follows_the_best_designs():
+    box = Box(levels=((1, np.array([0.0, 0.5, 1.0])),)).fitted(np.array([[0.0, 1.0], [1.0, 0.5], [0.3, 0.0]]))
+    assert np.dot(box.densities, 2.0 * np.diff(DEPTHS)) == pytest.approx(1.0)  # levels do not count
+    assert box.densities[0] > 20.0 and box.densities[1] < 1.0
+    assert Box().fitted(np.zeros((4, 0))) == Box()

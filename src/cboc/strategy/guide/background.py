@@ -1,15 +1,21 @@
-"""The background u: where a design lies if nothing is known about it, uniform over what the space allows.
+"""The background u: where best designs lie if they have nothing in common, within what the space allows.
 
     mass of a bump around z   m(z, h) = ∫ exp(-|x - z|²/2h²) du(x)
 
-In a box m is a product over the coordinates: √(2π) h (Φ((1 - z)/h) - Φ(-z/h)) if continuous, the mean over its levels
-if on levels, and the mean over its options for the block of a choice. Without this, two sites that pick the same one of
-three options would seem to agree to every digit of a number.
+In a box m is a product over the coordinates: the mean over its levels if on levels, the mean over its options for the
+block of a choice, and if continuous
+
+    √(2π) h Σ_i u_i (Φ((b_i+1 - z)/h) - Φ((b_i - z)/h))      u_i the density of u between the borders b_i and b_i+1
+
+Without this, two sites that pick the same one of three options would seem to agree to every digit of a number. Nor does
+it say much that two best designs lie at a bound, or that neither does, if that is where best designs of this study tend
+to lie. So u_i is learned from them: the share of their coordinates that are as far from the nearest bound, shrunk
+towards the uniform one.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import pi, sqrt
 from typing import Protocol
 
@@ -22,9 +28,18 @@ from cboc.arrays import Array
 class Background(Protocol):
     """The distribution that a density of designs is measured against."""
 
+    def fitted(self, Z: Array) -> Background:
+        """The background that knows how far from the bounds the best designs Z (m, D) of this study lie."""
+        ...
+
     def log_masses(self, Z: Array, widths: Array) -> Array:
         """log m(z, h) for every width (w,) and centre (m, D): (w, m)."""
         ...
+
+
+DEPTHS = np.array([0.0, 0.005, 0.1, 0.5])  # distances from the nearest bound, between which u is constant
+BORDERS = np.append(DEPTHS, 1.0 - DEPTHS[-2::-1])  # b
+UNIFORM = 4.0  # so many coordinates is the uniform background worth
 
 
 @dataclass(frozen=True)
@@ -33,10 +48,19 @@ class Box:
 
     levels: tuple[tuple[int, Array], ...] = field(default=(), repr=False)
     blocks: tuple[slice, ...] = ()
+    densities: tuple[float, ...] = (1.0,) * (len(DEPTHS) - 1)  # u_i from a bound to the middle
+
+    def fitted(self, Z: Array) -> Box:
+        taken = [j for j, _ in self.levels] + [j for block in self.blocks for j in range(block.start, block.stop)]
+        free = np.delete(Z, taken, axis=1)
+        counts = np.histogram(np.minimum(free, 1.0 - free), DEPTHS)[0]
+        widths = 2.0 * np.diff(DEPTHS)
+        return replace(self, densities=tuple(((counts / widths + UNIFORM) / (free.size + UNIFORM)).tolist()))
 
     def log_masses(self, Z: Array, widths: Array) -> Array:
         h = widths[:, None, None]
-        inside = ndtr((1.0 - Z) / h) - ndtr(-Z / h)
+        below = ndtr((BORDERS - Z[:, :, None]) / h[:, :, :, None])  # (w, m, D, borders)
+        inside = np.diff(below) @ np.append(self.densities, self.densities[::-1])
         parts = np.log(sqrt(2.0 * pi) * h * inside)  # (w, m, D)
         for j, levels in self.levels:
             parts[:, :, j] = _log_mean((Z[:, j, None] - levels) ** 2, widths)
@@ -53,6 +77,9 @@ class Cloud:
     """Points drawn from u, for constraints that couple coordinates. A bump between points counts as one point."""
 
     points: Array = field(repr=False)  # (n, D)
+
+    def fitted(self, Z: Array) -> Cloud:  # noqa: ARG002 - constraints say where designs lie
+        return self
 
     def log_masses(self, Z: Array, widths: Array) -> Array:
         squared = ((Z[:, None] - self.points) ** 2).sum(axis=2)
