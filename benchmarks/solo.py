@@ -30,7 +30,7 @@ from cboc.strategy.bayesian import Bayesian
 from cboc.strategy.opinion import Strategy
 from cboc.surrogate.fitting import Model
 from cboc.surrogate.kernels import squared_exponential
-from cboc.surrogate.priors import LogNormal
+from cboc.surrogate.priors import LogNormal, dimension_scaled
 from cboc.surrogate.transforms import standardised
 
 PROBLEMS = ("levy-2", "branin", "shekel-10", "levy-4", "ackley-5", "hartmann-6")
@@ -44,8 +44,15 @@ VARIANTS: dict[str, Callable[[], Strategy]] = {
     "no compression": lambda: Bayesian(model=Model(transform=standardised)),
     "learned signal": lambda: Bayesian(model=Model(outputscale=LogNormal(0.0, 1.0))),
     "BoTorch's noise prior": lambda: Bayesian(model=Model(noise=LogNormal(-4.0, 1.0), noise_floor=1e-4)),
+    "BoTorch's lengthscale prior": lambda: Bayesian(model=Model(lengthscale=dimension_scaled)),
     "BoTorch's model": lambda: Bayesian(
-        model=Model(squared_exponential, standardised, noise=LogNormal(-4.0, 1.0), noise_floor=1e-4)
+        model=Model(
+            squared_exponential,
+            standardised,
+            lengthscale=dimension_scaled,
+            noise=LogNormal(-4.0, 1.0),
+            noise_floor=1e-4,
+        )
     ),
 }
 

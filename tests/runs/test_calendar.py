@@ -53,7 +53,7 @@ def test_a_calendar_changes_no_design_of_the_papers_rounds():
 
 @pytest.mark.parametrize(
     ("options", "policy", "count"),
-    [({}, {}, 15), ({"plate": 3, "same": ["a"]}, {}, 15), ({}, {"stop_below": 0.12}, 13)],
+    [({}, {}, 15), ({"plate": 3, "same": ["a"]}, {}, 15), ({}, {"stop_below": 0.1}, 13)],
 )
 def test_what_a_site_runs_alone_does_not_depend_on_the_pace(options, policy, count):
     def alone(pace):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from cboc.surrogate.fitting import Model, fit
-from cboc.surrogate.priors import Gamma, LogNormal, dimension_scaled, gamma_3_6
+from cboc.surrogate.priors import Gamma, LogNormal, along_the_diagonal, dimension_scaled, gamma_3_6
 
 CASES = [
     (LogNormal(-8.0, 2.0), stats.lognorm(s=2.0, scale=np.exp(-8.0))),
@@ -60,6 +60,14 @@ def test_a_density_without_a_mode_still_has_a_start():
     assert np.isfinite(gp.log_posterior)
 
 
-def test_lengthscales_grow_with_the_root_of_the_dimension():
+@pytest.mark.parametrize("prior", [dimension_scaled, along_the_diagonal])
+def test_lengthscales_grow_with_the_root_of_the_dimension(prior):
+    assert np.exp(prior(16).location - prior(4).location) == pytest.approx(2.0)
+    assert prior(9).mode == pytest.approx(3.0 * prior(1).mode)
+
+
+def test_known_priors_of_lengthscales():
     assert dimension_scaled(1) == LogNormal(np.sqrt(2.0), np.sqrt(3.0))  # as in BoTorch since 2024
-    assert np.exp(dimension_scaled(16).location - dimension_scaled(4).location) == pytest.approx(2.0)
+    assert along_the_diagonal(1).mode == pytest.approx(0.3)
+    bounds = along_the_diagonal(1).location + 1.96 * 0.8 * np.array([-1.0, 1.0])
+    assert np.exp(bounds) == pytest.approx([0.12, 2.73], abs=0.01)

@@ -32,7 +32,7 @@ from cboc.search.grouping import by_group
 from cboc.surrogate.algebra import add_to_diagonal, cholesky, invert_root
 from cboc.surrogate.gp import GP
 from cboc.surrogate.kernels import Kernel, matern52
-from cboc.surrogate.priors import Gamma, HyperPriors, LogNormal, Prior, dimension_scaled, gamma_3_6
+from cboc.surrogate.priors import Gamma, HyperPriors, LogNormal, Prior, along_the_diagonal, gamma_3_6
 from cboc.surrogate.transforms import OutputTransform, compressed, raw
 
 UNIT = 6.0  # of a climb, in log units
@@ -48,7 +48,7 @@ class Model:
 
     kernel: Kernel = matern52
     transform: Callable[[Array], OutputTransform] = compressed
-    lengthscale: Callable[[int], Prior] = dimension_scaled  # the prior, given the dimension D
+    lengthscale: Callable[[int], Prior] = along_the_diagonal  # the prior, given the dimension D
     outputscale: Prior | None = None  # None: s² = 1, the variance of standardised outcomes
     noise: Prior = field(default=LogNormal(-8.0, 2.0))
     noise_floor: float = 1e-6
