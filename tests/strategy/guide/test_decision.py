@@ -190,6 +190,8 @@ def test_the_weight_fades():
         {"least": "a"},
         {"consistency": -2.0},
         {"doubt": -0.5},
+        {"hope": -0.1},
+        {"hope": None},
     ],
 )
 def test_a_guide_refuses_what_makes_no_sense(settings):

@@ -109,6 +109,26 @@ def test_the_pull_at_the_mix_is_kept_with_the_verdict():
     assert verdict.log_worth == opinion.own.utility.log_worth(heard.mix[None])[0]
 
 
+def borrowed(share, others):
+    """What is run in doubt, of these best designs of the others; and what they promise, as shares of the own."""
+    plain = Bayesian()(situation(), rng(1))
+    x = plain.propose()
+    heard = Heard(x, x, plain.note(x), others)
+    counsel = Counsel(plain.utility, Stance.DOUBT, 0.5, borrows=share)
+    verdict = GuidedOpinion(plain, plain, counsel, situation()).judge(heard)
+    return verdict.instead, np.exp(plain.utility.log_worth(others) - heard.note.log_worth)
+
+
+def test_in_doubt_the_most_promising_design_of_the_others_is_run_if_it_promises_enough():
+    others = np.array([[0.1, 0.2], [0.7, 0.6], [0.9, 0.1]])
+    instead, promised = borrowed(0.0, others)
+    best = int(np.argmax(promised))
+    assert instead == tuple(others[best].tolist()) and 0.0 < promised[best] < 1.0
+    assert borrowed(0.99 * promised[best], others)[0] == instead
+    assert borrowed(1.01 * promised[best], others)[0] is None  # the own outcomes speak against an optimum there
+    assert borrowed(None, others)[0] is None
+
+
 # --------------------------------------------------------------------------------------------------------- mistakes
 
 

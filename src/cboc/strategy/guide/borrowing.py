@@ -3,6 +3,7 @@
     new     further than 0.02 in some coordinate from everything that the site has run or is running
     pays    if fewer than a fifth of the outcomes until then are better
     goes on while those that did not pay, and those under way, are fewer than those that paid plus the patience
+    hopeful if its utility is at least a small share of that of the own proposal (`guided.py`)
 
 It is for groups in which best designs lie too seldom together to be evidence: of few sites, or with options to choose
 from. One that pays is followed by others, and a site to which the others mean nothing loses a few experiments. What was

@@ -49,6 +49,7 @@ RANGES = {
     "doubt": (0.0, inf),
     "consistency": (-1.0, 1.0),
     "patience": (0.0, 1e6),
+    "hope": (0.0, 1e6),
 }
 
 
@@ -62,19 +63,19 @@ class Counsel:
     reason: str = ""  # why not together, or why not drawn, to follow "because"
     log_odds: float | None = None  # nats; None: nothing to judge from
     consistency: float | None = None  # None: no designs near the others yet
-    borrows: bool = False  # whether the site would rather run one of the others' best designs, if it has not
+    borrows: float | None = None  # it rather runs another's best design that promises this share; None: it does not
 
     def __post_init__(self) -> None:
         if not isinstance(self.stance, Stance):
             raise CbocError(f"a counsel's stance is one of Stance; this is {self.stance!r}.")
         if not is_number(self.keeps) or not 0.0 <= self.keeps <= 1.0:
             raise CbocError(f"a counsel's keeps is a share of the utility, from 0 to 1; this is {self.keeps!r}.")
-        for name in ("log_odds", "consistency"):
+        for name in ("log_odds", "consistency", "borrows"):
             value: Any = getattr(self, name)
             if value is not None and not (is_number(value) and isfinite(value)):
                 raise CbocError(f"a counsel's {name} is a number, or None if unknown; this is {value!r}.")
-        if not isinstance(self.borrows, bool):
-            raise CbocError(f"a counsel's borrows is True or False; this is {self.borrows!r}.")
+        if self.borrows is not None and self.borrows < 0.0:
+            raise CbocError(f"a counsel's borrows is a share of the utility, from 0; this is {self.borrows!r}.")
         if not isinstance(self.reason, str):
             raise CbocError(f"a counsel's reason is a string; this is {self.reason!r}.")
 
@@ -99,6 +100,7 @@ class Guide:
     doubt: float = 0.5  # share of the utility that a mix must keep when in doubt; above 1: no mix is followed
     consistency: float = 0.0  # the least, if the odds are good, else the site works alone
     patience: float = 2.0  # in doubt: how many borrowed designs may fail to pay, beyond those that did; 0: none
+    hope: float = 0.1  # share of the utility that a borrowed design must promise: could the optimum be there?
 
     def __post_init__(self) -> None:
         for name, (least, most) in RANGES.items():
@@ -118,7 +120,9 @@ class Guide:
             own, theirs = own_best(situation), originals(situation, others)
         if not len(theirs):
             return self._doubt(situation, utility, "you have run the best designs of all others")
-        where = fit_density(own[: situation.common.dimension], theirs, background(situation.common))
+        shared = own[: situation.common.dimension]
+        known_places = background(situation.common).fitted(np.vstack([shared, theirs]))
+        where = fit_density(shared, theirs, known_places)
         if where is None:
             return self._doubt(situation, utility, APART, 0.0)
         found = consistency(where, data)
@@ -152,7 +156,7 @@ class Guide:
         if self.doubt > 1.0:
             return Counsel(utility, Stance.ALONE, 0.0, reason, log_odds, known)
         stance = Stance.DOUBT if self.doubt > 0.0 else Stance.TOGETHER
-        borrows = self._borrows(situation) and has_patience(situation, self.patience)
+        borrows = self.hope if self._borrows(situation) and has_patience(situation, self.patience) else None
         return Counsel(utility, stance, self.doubt, reason, log_odds, known, borrows)
 
 

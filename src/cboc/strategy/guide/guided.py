@@ -96,7 +96,7 @@ class GuidedOpinion:
         verdict = replace(verdict, pull=counsel.pull(heard.mix))
         if counsel.stance is Stance.ALONE:
             return replace(verdict, follows=False, reason=counsel.reason)
-        if counsel.borrows and (borrowed := self._borrowed(heard)) is not None:
+        if counsel.borrows is not None and (borrowed := self._borrowed(heard, counsel.borrows)) is not None:
             return replace(verdict, follows=False, instead=tuple(borrowed.tolist()), borrows=True)
         mix, own = verdict.log_worth + verdict.pull, note.log_worth + note.pull
         if counsel.stance is Stance.DOUBT and counsel.keeps > 0.0 and not mix >= own + log(counsel.keeps):
@@ -104,9 +104,17 @@ class GuidedOpinion:
             return replace(verdict, follows=False, reason=f"it keeps less than {share} of what your own promises")
         return verdict
 
-    def _borrowed(self, heard: Heard) -> Array | None:  # (D,)
-        """The others' best design that promises most here, of those that are new to the site; None if there is none."""
+    def _borrowed(self, heard: Heard, share: float) -> Array | None:  # (D,)
+        """The others' best design that promises most here, of those that are new to the site.
+
+        None if there is none, or if it promises less than this share of what the own proposal does: the site's outcomes
+        then speak against an optimum there.
+        """
         designs = to_borrow(self.situation, heard.others, heard.own)
         if not len(designs) or self.own.utility is None:
             return None
-        return designs[int(np.argmax(self.own.utility.log_worth(designs)))]
+        promised = self.own.utility.log_worth(designs)
+        best = int(np.argmax(promised))
+        if share > 0.0 and not promised[best] >= heard.note.log_worth + log(share):
+            return None
+        return designs[best]
