@@ -14,7 +14,7 @@ from cboc.evidence.methods import tuning
 from cboc.evidence.methods.registry import METHODS
 from cboc.evidence.paper import SCENARIOS
 from cboc.evidence.real.campaign import Progress
-from cboc.evidence.results import Results
+from cboc.evidence.results import EDITION, Results
 from cboc.evidence.tables import simulation
 from cboc.evidence.tables.casestudy import case_tables
 from cboc.evidence.tables.dial import dial_details, dial_tables
@@ -50,6 +50,8 @@ def test_the_theorys_table_follows_from_its_runs(writing):
 
 def test_some_rows_run_again_are_the_same_bit_for_bit():
     results = Results(EVIDENCE, Row)
+    if results.edition != EDITION:
+        pytest.skip(f"the evidence is that of edition {results.edition}; it is to be run again")
     cheap = sorted((job for job in results.rows if job.size <= 400), key=lambda job: (-job.seed, job))[:6]
     again = dict(engine("local", 2)(work, cheap))
     same = [again[job][0] == results.rows[job].to_json() for job in cheap]

@@ -91,11 +91,16 @@ def test_a_damaged_line_in_the_middle_is_named(tmp_path):
         Results(tmp_path, Row)
 
 
-def test_a_directory_of_another_edition_is_refused(tmp_path):
+def test_a_directory_of_a_later_edition_is_refused_and_of_an_earlier_one_only_read(tmp_path):
     run(work, JOBS, Results(tmp_path, Row), in_order)
     (tmp_path / MARK).write_text(json.dumps({"edition": EDITION + 1}))
     with pytest.raises(CbocError, match=rf"edition {EDITION + 1} .* edition {EDITION} .* another directory"):
         Results(tmp_path, Row)
+    (tmp_path / MARK).write_text(json.dumps({"edition": EDITION - 1}))
+    earlier = Results(tmp_path, Row)
+    assert earlier.rows and earlier.edition == EDITION - 1  # to be shown
+    with pytest.raises(CbocError, match=rf"edition {EDITION - 1} .* edition {EDITION}"), earlier.writing():
+        pass
     (tmp_path / MARK).write_text("{")
     with pytest.raises(CbocError, match="damaged"):
         Results(tmp_path, Row)

@@ -20,7 +20,7 @@ from cboc import __version__
 from cboc.errors import CbocError, at
 from cboc.storage.lock import only_writer
 
-EDITION = 1  # goes up when a change of the code changes the numbers
+EDITION = 2  # goes up when a change of the code changes the numbers
 COSTS, MARK = "costs.jsonl", "edition.json"
 
 
@@ -66,7 +66,7 @@ class Results(Generic[J, R]):
         self.directory, self.kind = directory, kind
         _check_directory(directory)
         self.path = directory / f"{name}.jsonl"
-        self._check_edition()
+        self.edition = self._edition()
         self.rows: dict[J, R] = {}
         self._read()
         self.costs = _costs(directory / COSTS)
@@ -83,7 +83,8 @@ class Results(Generic[J, R]):
                 )
             self.rows[row.job] = row
 
-    def _check_edition(self) -> None:
+    def _edition(self) -> int:
+        """The edition that wrote the rows; a later one cannot be read."""
         mark = self.directory / MARK
         try:
             edition = json.loads(mark.read_text(encoding="utf-8"))["edition"]
@@ -94,14 +95,23 @@ class Results(Generic[J, R]):
                 raise CbocError(
                     f"{self.directory} holds results but no {MARK}; restore it, or use another directory."
                 ) from None
-            return
+            return EDITION
         except (ValueError, KeyError, TypeError):
             raise CbocError(f"{mark} is damaged; restore it, or use another directory.") from None
-        if edition != EDITION:
-            raise CbocError(
-                f"{self.directory} was written by edition {edition} of the benchmark, whose numbers differ from those "
-                f"of edition {EDITION} (cboc {__version__}); use another directory, or the version that wrote it."
-            )
+        if edition > EDITION:
+            raise self._of_another(edition)
+        return edition
+
+    def check_edition(self) -> None:
+        """Raise one sentence if the rows are those of an earlier edition: they can be shown, but not compared."""
+        if self.edition != EDITION:
+            raise self._of_another(self.edition)
+
+    def _of_another(self, edition: int) -> CbocError:
+        return CbocError(
+            f"{self.directory} was written by edition {edition} of the benchmark, whose numbers differ from those "
+            f"of edition {EDITION} (cboc {__version__}); use another directory, or the version that wrote it."
+        )
 
     @property
     def is_at_home(self) -> bool:
@@ -117,6 +127,7 @@ class Results(Generic[J, R]):
     @contextmanager
     def writing(self) -> Iterator[None]:
         """Lock the directory for a single writer; sort its rows at the end."""
+        self.check_edition()
         self.directory.mkdir(parents=True, exist_ok=True)
         with only_writer(self.directory / COSTS):
             mark = self.directory / MARK

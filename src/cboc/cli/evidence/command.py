@@ -38,6 +38,7 @@ from cboc.cli.notes import notes
 from cboc.evidence import casestudy, paper, theory
 from cboc.evidence.job import Job, knows_trouble
 from cboc.evidence.methods.registry import METHODS
+from cboc.evidence.results import EDITION
 from cboc.evidence.runner import jobs_of
 from cboc.evidence.scenario import Kind, Scenario, Trouble
 from cboc.strategy.bayesian import SURROGATES
@@ -210,6 +211,8 @@ def show(directory: Annotated[Path, typer.Argument(help="A directory of results.
     """
     for shelf, kept in shelves(directory):
         shelf.report(kept)
+        if kept.edition != EDITION:
+            notes.print(f"These are numbers of edition {kept.edition}, an earlier version; today's are {EDITION}'s.")
 
 
 @app.command()

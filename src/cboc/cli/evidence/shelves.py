@@ -58,6 +58,7 @@ class Shelf(Generic[J, R]):
 
     def differing(self, kept: Results[J, R], count: int, seed: int, workers: int | None) -> list[str]:
         """Run a sample of `count` jobs again and return the names of those whose row differs."""
+        kept.check_edition()
         chosen = random.Random(seed).sample(sorted(kept.rows), min(count, len(kept.rows)))
         if not chosen:
             return []
