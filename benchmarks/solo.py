@@ -2,6 +2,7 @@
 
     python benchmarks/solo.py                 the reported seeds 0-19: final Gap and area under the Gap curve, paired
     python benchmarks/solo.py --tune          the tuning seeds 1000-1007: the variants from which the default was chosen
+    python benchmarks/solo.py --lengthscales  seeds 20-39: our prior of lengthscales against BoTorch's
     python benchmarks/solo.py --quick         two seeds of the 2-D problems, results not kept
 
 Results are appended to benchmarks/results/ as they come, and what is there is not run again: delete the file to start
@@ -19,6 +20,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -35,24 +37,27 @@ from cboc.surrogate.transforms import standardised
 
 PROBLEMS = ("levy-2", "branin", "shekel-10", "levy-4", "ackley-5", "hartmann-6")
 REPORTED = range(20)
+FRESH = range(20, 40)
 TUNING = range(1000, 1008)
+THEIR_PRIOR = "BoTorch's lengthscale prior"
 RESULTS = Path(__file__).parent / "results"
+
+EARLIER = Model(lengthscale=dimension_scaled)  # the prior of lengthscales with which the rest was chosen
+
+
+def model(**changed: object) -> Callable[[], Strategy]:
+    return lambda: Bayesian(model=replace(EARLIER, **changed))
+
 
 VARIANTS: dict[str, Callable[[], Strategy]] = {
     "cboc": Bayesian,
-    "squared exponential": lambda: Bayesian(model=Model(kernel=squared_exponential)),
-    "no compression": lambda: Bayesian(model=Model(transform=standardised)),
-    "learned signal": lambda: Bayesian(model=Model(outputscale=LogNormal(0.0, 1.0))),
-    "BoTorch's noise prior": lambda: Bayesian(model=Model(noise=LogNormal(-4.0, 1.0), noise_floor=1e-4)),
-    "BoTorch's lengthscale prior": lambda: Bayesian(model=Model(lengthscale=dimension_scaled)),
-    "BoTorch's model": lambda: Bayesian(
-        model=Model(
-            squared_exponential,
-            standardised,
-            lengthscale=dimension_scaled,
-            noise=LogNormal(-4.0, 1.0),
-            noise_floor=1e-4,
-        )
+    THEIR_PRIOR: model(),
+    "squared exponential": model(kernel=squared_exponential),
+    "no compression": model(transform=standardised),
+    "learned signal": model(outputscale=LogNormal(0.0, 1.0)),
+    "BoTorch's noise prior": model(noise=LogNormal(-4.0, 1.0), noise_floor=1e-4),
+    "BoTorch's model": model(
+        kernel=squared_exponential, transform=standardised, noise=LogNormal(-4.0, 1.0), noise_floor=1e-4
     ),
 }
 
@@ -118,18 +123,19 @@ def complete(tasks: list[tuple[str, str, int]], path: Path | None, workers: int)
     return [rows[task] for task in tasks]
 
 
-def report(rows: list[dict[str, object]], problems: tuple[str, ...], seeds: range) -> None:
-    """Paired differences to BoTorch, mean and standard error over the seeds."""
+def report(rows: list[dict[str, object]], problems: tuple[str, ...], seeds: range, base: str = "botorch") -> None:
+    """Paired differences to one optimiser, mean and standard error over the seeds."""
+    name_of_base = "BoTorch" if base == "botorch" else base
     curves = {(r["optimiser"], r["problem"], r["seed"]): np.array(r["gap"]) for r in rows}
     measures: dict[str, Callable[[np.ndarray], float]] = {"final Gap": lambda g: g[-1], "area": lambda g: g.mean()}
-    for optimiser in dict.fromkeys(r["optimiser"] for r in rows if r["optimiser"] != "botorch"):
-        print(f"\n{optimiser} against BoTorch, {len(seeds)} seeds")
-        print(f"{'problem':12} {'measure':10} {'cboc':>8} {'BoTorch':>8} {'difference':>11} {'s.e.':>7}")
+    for optimiser in dict.fromkeys(r["optimiser"] for r in rows if r["optimiser"] != base):
+        print(f"\n{optimiser} against {name_of_base}, {len(seeds)} seeds")
+        print(f"{'problem':12} {'measure':10} {'ours':>8} {'theirs':>8} {'difference':>11} {'s.e.':>7}")
         below = above = 0
         for name in problems:
             for measure, value in measures.items():
                 mine = np.array([value(curves[optimiser, name, seed]) for seed in seeds])
-                theirs = np.array([value(curves["botorch", name, seed]) for seed in seeds])
+                theirs = np.array([value(curves[base, name, seed]) for seed in seeds])
                 pair = paired(mine, theirs)
                 low, high = pair.interval
                 above, below = above + (low > 0.0), below + (high < 0.0)
@@ -141,15 +147,17 @@ def report(rows: list[dict[str, object]], problems: tuple[str, ...], seeds: rang
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--tune", action="store_true", help="compare the variants on the tuning seeds")
+    parser.add_argument("--lengthscales", action="store_true", help="our prior of lengthscales against BoTorch's")
     parser.add_argument("--quick", action="store_true", help="a smoke run")
     parser.add_argument("--workers", type=int, default=os.cpu_count())
     options = parser.parse_args()
-    optimisers = ["botorch", *(VARIANTS if options.tune else ["cboc"])]
-    seeds = TUNING if options.tune else range(2) if options.quick else REPORTED
+    base = THEIR_PRIOR if options.lengthscales else "botorch"
+    optimisers = [base, *(VARIANTS if options.tune else ["cboc"])]
+    seeds = TUNING if options.tune else FRESH if options.lengthscales else range(2) if options.quick else REPORTED
     problems = PROBLEMS[:2] if options.quick else PROBLEMS
     path = None if options.quick else RESULTS / ("solo-tuning.jsonl" if options.tune else "solo.jsonl")
     tasks = [(optimiser, name, seed) for seed in seeds for optimiser in optimisers for name in problems]
-    report(complete(tasks, path, options.workers), problems, seeds)
+    report(complete(tasks, path, options.workers), problems, seeds, base)
 
 
 if __name__ == "__main__":

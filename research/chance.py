@@ -2,8 +2,9 @@
 
     python research/chance.py         a minute or two; the tables, here and in results/chance.md
 
-First for places drawn at random, in four ways; then for sites in runs whose optima are unrelated, where best designs
-are not drawn at random: they stay where they are for many rounds, and optima avoid the edges of the box.
+First for places drawn at random, in five ways, and beside them for places that sites have in common. Then for sites in
+runs whose optima are unrelated, where best designs are not drawn at random: they stay where they are for many rounds,
+and optima avoid the edges of the box.
 """
 
 from __future__ import annotations
@@ -26,23 +27,27 @@ from cboc.evidence.tables.table import Table, Writing, write
 from cboc.exchange.ledger import Ledger
 from cboc.strategy.bayesian import Bayesian
 from cboc.strategy.collaborative import collaborative
+from cboc.strategy.guide.background import Box
 from cboc.strategy.guide.decision import Guide
 from cboc.strategy.guide.density import fit_density
 
 RESULTS = Path(__file__).parent / "results" / "chance.md"
 DRAWS, SEEDS = 400, range(1000, 1010)
-SITES, DIMENSIONS = (2, 5, 10, 20), (1, 2, 4, 8)
+SITES, DIMENSIONS = (2, 3, 5, 10, 20), (1, 2, 4, 8)
 PLACES: dict[str, Callable[[Array], Array]] = {
     "anywhere": lambda U: U,
     "in the inner 80 %": lambda U: 0.1 + 0.8 * U,
     "at a bound in one coordinate": lambda U: np.column_stack([np.round(U[:, :1]), U[:, 1:]]),
     "in a corner": np.round,
+    "at bounds in half of the coordinates": lambda U: np.where(U < 0.25, 0.0, np.where(U > 0.75, 1.0, 2.0 * U - 0.5)),
+    "*at one place, give or take 0.05*": lambda U: np.clip(0.1 + 0.8 * U[0] + 0.1 * (U - 0.5), 0.0, 1.0),
+    "*in one corner*": lambda U: np.tile(np.round(U[0]), (len(U), 1)),
 }
 SCENARIOS = [Scenario(f"levy-{D}", 10, Kind.UNRELATED, rounds=40) for D in (2, 4)]
 
 
 def is_evidence(Z: Array) -> bool:
-    where = fit_density(Z[0], Z[1:])
+    where = fit_density(Z[0], Z[1:], Box().fitted(Z))
     return where is not None and where.log_odds >= Guide().least
 
 

@@ -1,4 +1,4 @@
-"""Borrowing in other ways than the library's: for all groups, and with copies as evidence."""
+"""Borrowing in other ways than the library's: for all groups, by other rules, and with copies as evidence."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from cboc.arrays import Array
 from cboc.data.dataset import Dataset
-from cboc.strategy.guide.borrowing import has_patience, is_new, originals, to_borrow
+from cboc.strategy.guide.borrowing import GOOD, has_patience, is_new, originals, to_borrow
 from cboc.strategy.guide.decision import Counsel, Guide
 from cboc.strategy.opinion import Generator, Heard, Opinion, PassedOn, Strategy
 from cboc.strategy.situation import Situation
@@ -23,33 +23,54 @@ class Visiting(Strategy):
 
     strategy: Strategy
     patience: float = 2.0
+    hope: float = 0.0  # the least share of the own proposal's utility
+    good: float = GOOD  # 0: only a new best pays
+    stances: tuple[Stance, ...] = (Stance.DOUBT,)
+    by_turns: bool = False  # never twice running
 
     @property
     def can_batch(self) -> bool:
         return self.strategy.can_batch
 
     def __call__(self, situation: Situation, rng: Generator) -> Opinion:
-        return VisitingOpinion(self.strategy(situation, rng), self.patience, situation)
+        return VisitingOpinion(self.strategy(situation, rng), self, situation)
 
     def batch(self, situations: Sequence[Situation], rngs: Sequence[Generator]) -> list[Opinion]:
         opinions = self.strategy.batch(situations, rngs)
-        return [VisitingOpinion(o, self.patience, s) for o, s in zip(opinions, situations, strict=True)]
+        return [VisitingOpinion(o, self, s) for o, s in zip(opinions, situations, strict=True)]
 
 
 @dataclass(frozen=True)
 class VisitingOpinion(PassedOn):
-    patience: float
+    how: Visiting
     situation: Situation = field(repr=False)
 
     def judge(self, heard: Heard) -> Verdict:
         verdict, utility = as_verdict(self.opinion.judge(heard)), self.opinion.utility
-        if heard.note.stance is not Stance.DOUBT or utility is None or not has_patience(self.situation, self.patience):
+        if heard.note.stance not in self.how.stances or utility is None or not self._has_patience():
             return verdict
         designs = to_borrow(self.situation, heard.others, heard.own)
         if not len(designs):
             return verdict
-        x = designs[int(np.argmax(utility.log_worth(designs)))]
-        return replace(verdict, follows=False, instead=tuple(x.tolist()), borrows=True)
+        worth = utility.log_worth(designs)
+        best = int(np.argmax(worth))
+        if self.how.hope and worth[best] < heard.note.log_worth + np.log(self.how.hope):
+            return verdict
+        return replace(verdict, follows=False, instead=tuple(designs[best].tolist()), borrows=True)
+
+    def _has_patience(self) -> bool:
+        data, borrowed = self.situation.dataset, self.situation.borrowed
+        if self.how.by_turns and len(borrowed) and len(data) and (data.X[-1] == borrowed[-1]).all():
+            return False
+        if self.how.good == GOOD:
+            return has_patience(self.situation, self.how.patience)
+        paid = 0
+        for x in borrowed:
+            places = np.flatnonzero((x == data.X).all(axis=1))
+            if len(places) and places[0]:
+                until = data.score[: places[0]]
+                paid += bool(np.sum(until > data.score[places[0]]) < max(self.how.good * len(until), 1))
+        return len(borrowed) - paid < paid + self.how.patience
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ def collaborative(
 ) -> Gated:
     """Our default strategy: a guide draws it to the others' best designs, and a gate judges the mix.
 
-    With no arguments: Matern-5/2, dimension-scaled prior, compressed outcomes, LogEI.
+    With no arguments: Matern-5/2, lengthscales along the diagonal, compressed outcomes, LogEI.
     """
     guided = Guided(Bayesian() if strategy is None else strategy, Guide() if guide is None else guide)
     return Gated(guided, Gate() if gate is None else gate)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from cboc import Choice, Float, Int, Space
-from cboc.strategy.guide.background import DEPTHS, Box, Cloud
+from cboc.strategy.guide.background import ZONES, Box, Cloud
 from cboc.strategy.guide.decision import Guide, background
 from cboc.strategy.guide.density import WIDTHS, fit_density
 
@@ -57,6 +57,7 @@ PLACES = {  # where the best designs of sites that have nothing in common may li
     "anywhere": lambda U: U,
     "away from bounds": lambda U: 0.1 + 0.8 * U,
     "in corners": np.round,
+    "on a bound of one coordinate": lambda U: np.column_stack([np.round(U[:, :1]), U[:, 1:]]),
     "on bounds, half of the time": lambda U: np.where(U < 0.25, 0.0, np.where(U > 0.75, 1.0, 2.0 * U - 0.5)),
 }
 
@@ -83,8 +84,17 @@ def test_one_place_for_all_is_evidence_even_if_it_is_a_corner(sites, dimension, 
     assert is_evidence(np.broadcast_to(Z, (sites, dimension)))
 
 
-def test_the_background_is_a_density_that_follows_the_best_designs():
-    box = Box(levels=((1, np.array([0.0, 0.5, 1.0])),)).fitted(np.array([[0.0, 1.0], [1.0, 0.5], [0.3, 0.0]]))
-    assert np.dot(box.densities, 2.0 * np.diff(DEPTHS)) == pytest.approx(1.0)  # levels do not count
-    assert box.densities[0] > 20.0 and box.densities[1] < 1.0
-    assert Box().fitted(np.zeros((4, 0))) == Box()
+def test_the_background_is_a_density_that_follows_the_best_designs_of_every_coordinate():
+    box = Box(levels=((2, np.array([0.0, 0.5, 1.0])),))
+    Z = np.array([[0.0, 0.3, 1.0], [1.0, 0.4, 0.5], [0.0, 0.6, 0.0], [1.0, 0.0, 0.0]])
+    fitted = box.fitted(Z)
+    np.testing.assert_allclose(fitted.densities @ ZONES, 1.0)
+    at_bound, inside = fitted.densities[:, 0], fitted.densities[:, -1]
+    assert at_bound[0] > at_bound[1] > 1.0 and inside[0] < inside[1]
+    assert (fitted.densities == box.fitted(Z + np.array([0.0, 0.0, 0.1])).densities)[:2].all()  # levels do not count
+
+
+def test_without_best_designs_the_background_is_uniform():
+    Z = rng(10).random((5, 3))
+    (even, plain) = (box.log_masses(Z, WIDTHS) for box in (Box().fitted(np.empty((0, 3))), Box()))
+    np.testing.assert_allclose(even, plain)

@@ -6,7 +6,17 @@ from typing import Annotated
 
 import typer
 
-from cboc.cli.evidence.options import QUICK_SEEDS, Address, Engine, Out, Quick, Workers, directory_of, seeds_of
+from cboc.cli.evidence.options import (
+    ALL_SEEDS,
+    QUICK_SEEDS,
+    Address,
+    Engine,
+    Out,
+    Quick,
+    Workers,
+    directory_of,
+    seeds_of,
+)
 from cboc.cli.evidence.shelves import DIAL, Place
 from cboc.evidence.dial import (
     ALONE,
@@ -23,7 +33,6 @@ from cboc.evidence.dial import (
 )
 from cboc.problems.worlds import WORLDS
 
-SEEDS = 20
 GRID, QUICK_GRID = (SHARES, SITES, DIMENSIONS), ((0.0, 0.75, 1.0), (2, 5), (2,))
 
 Worlds = Annotated[
@@ -53,7 +62,7 @@ Methods = Annotated[
     ),
 ]
 Seeds = Annotated[
-    int | None, typer.Option(min=1, help="How many repetitions.", show_default=f"{SEEDS}, quick {QUICK_SEEDS}")
+    int | None, typer.Option(min=1, help="How many repetitions.", show_default=f"{ALL_SEEDS}, quick {QUICK_SEEDS}")
 ]
 Tuning = Annotated[
     bool, typer.Option("--tuning", help="Other seeds, for choosing; results on them are marked and never reported.")
@@ -88,7 +97,7 @@ def dial(
     directory = directory_of(out)
     kinds = world or (["dial"] if quick else list(WORLDS))
     methods = METHODS_SHOWN if method is None else tuple(dict.fromkeys((ALONE, *method)))
-    count = len(seeds_of(seeds or (QUICK_SEEDS if quick else SEEDS)))
+    count = len(seeds_of(seeds or (QUICK_SEEDS if quick else ALL_SEEDS)))
     first = TUNING if tuning or quick else REPORTED
     repeated = range(first, first + count)
     shares, some, dimensions = QUICK_GRID if quick else GRID

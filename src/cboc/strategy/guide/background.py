@@ -9,8 +9,8 @@ block of a choice, and if continuous
 
 Without this, two sites that pick the same one of three options would seem to agree to every digit of a number. Nor does
 it say much that two best designs lie at a bound, or that neither does, if that is where best designs of this study tend
-to lie. So u_i is learned from them: the share of their coordinates that are as far from the nearest bound, shrunk
-towards the uniform one.
+to lie. So u_i is learned from them for every coordinate: how many are as far from the nearest bound, shrunk towards
+that of all coordinates, and this towards the uniform one.
 """
 
 from __future__ import annotations
@@ -39,7 +39,8 @@ class Background(Protocol):
 
 DEPTHS = np.array([0.0, 0.005, 0.1, 0.5])  # distances from the nearest bound, between which u is constant
 BORDERS = np.append(DEPTHS, 1.0 - DEPTHS[-2::-1])  # b
-UNIFORM = 4.0  # so many coordinates is the uniform background worth
+ZONES = 2.0 * np.diff(DEPTHS)  # their widths, on both sides
+UNIFORM = 4.0  # so many coordinates is the uniform background worth; so many designs, for a coordinate, are all others
 
 
 @dataclass(frozen=True)
@@ -48,19 +49,20 @@ class Box:
 
     levels: tuple[tuple[int, Array], ...] = field(default=(), repr=False)
     blocks: tuple[slice, ...] = ()
-    densities: tuple[float, ...] = (1.0,) * (len(DEPTHS) - 1)  # u_i from a bound to the middle
+    densities: Array = field(default_factory=lambda: np.ones((1, len(ZONES))), repr=False, compare=False)  # u_i (D, i)
 
     def fitted(self, Z: Array) -> Box:
         taken = [j for j, _ in self.levels] + [j for block in self.blocks for j in range(block.start, block.stop)]
-        free = np.delete(Z, taken, axis=1)
-        counts = np.histogram(np.minimum(free, 1.0 - free), DEPTHS)[0]
-        widths = 2.0 * np.diff(DEPTHS)
-        return replace(self, densities=tuple(((counts / widths + UNIFORM) / (free.size + UNIFORM)).tolist()))
+        zones = np.searchsorted(DEPTHS[1:-1], np.minimum(Z, 1.0 - Z), side="right")  # (m, D)
+        counts = (zones[:, :, None] == np.arange(len(ZONES))).sum(axis=0) / ZONES  # (D, i)
+        free = np.delete(counts, taken, axis=0)
+        of_all = (free.sum(axis=0) + UNIFORM) / (len(Z) * len(free) + UNIFORM)
+        return replace(self, densities=(counts + UNIFORM * of_all) / (len(Z) + UNIFORM))
 
     def log_masses(self, Z: Array, widths: Array) -> Array:
-        h = widths[:, None, None]
+        h, u = widths[:, None, None], self.densities
         below = ndtr((BORDERS - Z[:, :, None]) / h[:, :, :, None])  # (w, m, D, borders)
-        inside = np.diff(below) @ np.append(self.densities, self.densities[::-1])
+        inside = (np.diff(below) * np.hstack([u, u[:, ::-1]])).sum(axis=3)
         parts = np.log(sqrt(2.0 * pi) * h * inside)  # (w, m, D)
         for j, levels in self.levels:
             parts[:, :, j] = _log_mean((Z[:, j, None] - levels) ** 2, widths)

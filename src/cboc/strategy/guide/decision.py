@@ -8,8 +8,8 @@ The log odds are about the group, consistency is about the site: an outlier amon
 good odds, but its own outcomes contradict them. Neither leaves the site.
 
     good odds, no contradiction   together: drawn to the others, and mixes as far as the gate allows
-    no good odds (yet)            in doubt: not drawn; borrows best designs while that pays (`borrowing.py`), else mixes
-                                  only if that keeps much of its own utility
+    no good odds (yet)            in doubt: not drawn; borrows best designs while that pays and there is hope for them
+                                  (`borrowing.py`), else mixes only if that keeps much of its own utility
     good odds and contradiction   alone; a site that has not been where the others are has nothing to contradict
 """
 
@@ -121,8 +121,8 @@ class Guide:
         if not len(theirs):
             return self._doubt(situation, utility, "you have run the best designs of all others")
         shared = own[: situation.common.dimension]
-        known_places = background(situation.common).fitted(np.vstack([shared, theirs]))
-        where = fit_density(shared, theirs, known_places)
+        anywhere = background(situation.common).fitted(np.vstack([shared, theirs]))
+        where = fit_density(shared, theirs, anywhere)
         if where is None:
             return self._doubt(situation, utility, APART, 0.0)
         found = consistency(where, data)
@@ -162,7 +162,7 @@ class Guide:
 
 @lru_cache(maxsize=8)
 def background(space: Space) -> Background:
-    """The background of this space, against which the log odds are measured."""
+    """The background of this space; with what it learns from best designs, the log odds are measured against it."""
     if not space.is_box:
         return Cloud(space.sample(POINTS, np.random.default_rng(0)))
     few = [(j, levels) for j, levels in enumerate(space.grid) if levels is not None and len(levels) <= LEVELS]
