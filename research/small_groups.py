@@ -39,7 +39,7 @@ from leaving import Leaving, LeavingStale
 from pooled import Pooled
 from rows import RESULTS, Row, complete, kept
 from told import Told
-from visiting import Clean, Visiting
+from visiting import Clean, FewBorrow, Visiting
 from worlds import curve, lengths_of, problems_of
 
 SEEDS = range(2200, 2212)
@@ -72,10 +72,12 @@ CHOSEN: dict[str, Callable[[Bayesian], Strategy] | None] = {
     "default": lambda own: guided(own, Guide()),
 }
 TRIED: dict[str, Callable[[Bayesian], Strategy] | None] = {
+    "few borrow": lambda own: guided(own, FewBorrow(Guide())),
     "a new best pays": lambda own: visiting(own, hope=0.1, good=0.0),
     "by turns": lambda own: visiting(own, hope=0.1, by_turns=True),
     "patience 1": lambda own: visiting(own, hope=0.1, patience=1.0),
     "together too": lambda own: visiting(own, hope=0.05, stances=(Stance.DOUBT, Stance.TOGETHER)),
+    "together too, hope 0.1": lambda own: visiting(own, hope=0.1, stances=(Stance.DOUBT, Stance.TOGETHER)),
     "together too, hope 0.2": lambda own: visiting(own, hope=0.2, stances=(Stance.DOUBT, Stance.TOGETHER)),
     "leaving": lambda own: guided(own, Leaving(Guide())),
     "leaving if stale": lambda own: guided(own, LeavingStale(Guide())),

@@ -92,3 +92,14 @@ class Clean:
 def _part(data: Dataset, chosen: Array) -> Dataset:
     kept = data.X[chosen], data.y[chosen]
     return Dataset(*kept, sem=data.sem[chosen], failures=data.failures, direction=data.direction)
+
+
+@dataclass(frozen=True)
+class FewBorrow:
+    """A guide that borrows in groups of up to five, or where there are options."""
+
+    guide: Guide
+
+    def __call__(self, utility: Utility | None, situation: Situation) -> Counsel:
+        is_small = situation.others is None or len(situation.others) <= 4 or len(situation.common.blocks) > 0
+        return (self.guide if is_small else replace(self.guide, patience=0.0))(utility, situation)

@@ -5,7 +5,7 @@ import pytest
 
 from cboc import Dataset
 from cboc.space.space import Space
-from cboc.strategy.guide.borrowing import has_patience, is_for, is_new, originals, own_best, to_borrow
+from cboc.strategy.guide.borrowing import has_patience, is_new, originals, own_best, to_borrow
 from cboc.strategy.situation import Situation
 
 SPACE = Space({"a": (0.0, 1.0), "b": (0.0, 1.0)})
@@ -23,12 +23,6 @@ def test_what_is_close_in_all_coordinates_is_not_new():
     known = np.array([[0.5, 0.5]])
     assert is_new(np.array([[0.51, 0.49], [0.51, 0.6], [0.5, 0.5]]), known).tolist() == [False, True, False]
     assert is_new(known, np.empty((0, 2))).tolist() == [True]
-
-
-def test_many_sites_borrow_only_where_there_are_options():
-    mixed = Space({"a": (0.0, 1.0), "b": ["x", "y", "z"]})
-    assert [is_for(SPACE, others) for others in (1, 4, 5)] == [True, True, False]
-    assert is_for(mixed, 9)
 
 
 @pytest.mark.parametrize(

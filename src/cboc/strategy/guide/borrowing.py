@@ -5,9 +5,9 @@
     goes on while those that did not pay, and those under way, are fewer than those that paid plus the patience
     hopeful if its utility is at least a small share of that of the own proposal (`guided.py`)
 
-It is for groups in which best designs lie too seldom together to be evidence: of few sites, or with options to choose
-from. One that pays is followed by others, and a site to which the others mean nothing loses a few experiments. What was
-borrowed says nothing about where optima lie, since it was copied: there, evidence comes from originals.
+It is for turns in which it is not evident that best designs lie together. One that pays is followed by others, and a
+site to which the others mean nothing loses a few experiments. What was borrowed says nothing about where optima lie,
+since it was copied: evidence comes from originals.
 """
 
 from __future__ import annotations
@@ -16,18 +16,11 @@ import numpy as np
 
 from cboc.arrays import Array, Mask
 from cboc.data.dataset import Dataset
-from cboc.space.space import Space
 from cboc.strategy.situation import Situation
 
 APART = 0.02  # in some coordinate: what is closer in all of them is a copy
-FEW_OTHERS = 4  # so many cannot say much by where their best designs lie
 GOOD = 0.2  # the best fifth
 FEW = 5  # outcomes, of which one is a fifth
-
-
-def is_for(space: Space, others: int) -> bool:
-    """Whether a site with so many others borrows at all."""
-    return others <= FEW_OTHERS or len(space.blocks) > 0
 
 
 def is_new(X: Array, known: Array) -> Mask:  # (n,)

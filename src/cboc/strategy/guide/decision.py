@@ -28,7 +28,7 @@ from cboc.data.dataset import Dataset
 from cboc.errors import CbocError
 from cboc.space.space import Space
 from cboc.strategy.guide.background import Background, Box, Cloud
-from cboc.strategy.guide.borrowing import has_patience, is_for, originals, own_best
+from cboc.strategy.guide.borrowing import has_patience, originals, own_best
 from cboc.strategy.guide.density import OptimumDensity, fit_density
 from cboc.strategy.guide.drawn_utility import Drawn
 from cboc.strategy.situation import Situation
@@ -115,9 +115,7 @@ class Guide:
             return Counsel(utility, Stance.ALONE, reason="you have no outcome yet")
         if others is None or not len(others):
             return self._doubt(situation, utility, "nobody's best design is known yet")
-        own, theirs = data.best.x, others
-        if self._borrows(situation):
-            own, theirs = own_best(situation), originals(situation, others)
+        own, theirs = own_best(situation), originals(situation, others)
         if not len(theirs):
             return self._doubt(situation, utility, "you have run the best designs of all others")
         shared = own[: situation.common.dimension]
@@ -140,11 +138,6 @@ class Guide:
             return Counsel(utility, reason=UNDRAWN, log_odds=where.log_odds, consistency=known)
         return Counsel(Drawn(utility, where, weight, self.most), log_odds=where.log_odds, consistency=known)
 
-    def _borrows(self, situation: Situation) -> bool:
-        """Whether the site borrows in doubt, if it has patience left."""
-        others = 0 if situation.others is None else len(situation.others)
-        return self.patience > 0.0 and is_for(situation.common, others)
-
     def _doubt(
         self,
         situation: Situation,
@@ -156,7 +149,7 @@ class Guide:
         if self.doubt > 1.0:
             return Counsel(utility, Stance.ALONE, 0.0, reason, log_odds, known)
         stance = Stance.DOUBT if self.doubt > 0.0 else Stance.TOGETHER
-        borrows = self.hope if self._borrows(situation) and has_patience(situation, self.patience) else None
+        borrows = self.hope if self.patience > 0.0 and has_patience(situation, self.patience) else None
         return Counsel(utility, stance, self.doubt, reason, log_odds, known, borrows)
 
 
