@@ -75,7 +75,30 @@ def test_bad_input_is_one_sentence(tmp_path):
     assert "from 1 to 8; this is 9" in dial("--dimension", 9)
     assert "from 2 to 100; this is 1" in dial("--sites", 1)
     assert "did you mean 'cboc-u'?" in dial("--method", "cboc-uu")
+    assert "--r turns the dial, and has no effect on groups" in dial("--r", 0.5, "--world", "groups")
+    assert "the world 'rotated': the number of parameters is a whole number from 2" in dial("--dimension", 1)
     assert not (tmp_path / "o").exists()
+
+
+def test_any_method_has_its_picture_and_worlds_of_one_kind_differ_in_parameters(tmp_path):
+    out = tmp_path / "o"
+
+    def dial(*more):
+        some = ("--seeds", 1, "--workers", 1, "--tuning", "--sites", 2, "--out", out)
+        result = cboc("evidence", "dial", *some, *more)
+        assert result.exit_code == 0, result.stderr
+        return result.stdout
+
+    dial("--world", "dial", "--r", 1, "--dimension", 1, "--method", "random")
+    assert (out / "when.png").exists()
+    assert "2 parameters" in dial("--world", "groups", "--dimension", 1, "--dimension", 2, "--method", "random")
+    dial("--world", "shifted", "--dimension", 1, "--method", "individual")  # nothing to compare yet: no panel
+
+
+def test_who_asks_for_tuning_seeds_beside_reported_ones_is_told_which_are_shown(tmp_path):
+    assert cboc("evidence", "dial", "--out", tmp_path / "o", *SMALL, "--seeds", 1).exit_code == 0
+    both = cboc("evidence", "dial", "--out", tmp_path / "o", *SMALL, "--seeds", 1, "--tuning")
+    assert both.exit_code == 0 and "holds reported seeds, too" in both.stderr
 
 
 def test_the_help_teaches():

@@ -104,9 +104,14 @@ def test_a_directory_of_a_later_edition_is_refused_and_of_an_earlier_one_only_re
     (tmp_path / MARK).write_text("{")
     with pytest.raises(CbocError, match="damaged"):
         Results(tmp_path, Row)
+    for damage in ("[" * 100_000, json.dumps({"edition": -7})):
+        (tmp_path / MARK).write_text(damage)
+        with pytest.raises(CbocError, match="damaged"):
+            Results(tmp_path, Row)
     (tmp_path / MARK).unlink()
-    with pytest.raises(CbocError, match="holds results but no edition.json"):
-        Results(tmp_path, Row)
+    for name in ("results", "others"):
+        with pytest.raises(CbocError, match="holds results but no edition.json"):
+            Results(tmp_path, Row, name)
 
 
 def test_two_writers_do_not_meet(tmp_path):

@@ -13,10 +13,10 @@ from typing import Any
 
 import numpy as np
 
-from cboc.errors import CbocError, did_you_mean, whole
+from cboc.errors import CbocError, at, did_you_mean, whole
 from cboc.evidence.case import begin
 from cboc.evidence.job import check_seed, numbers, rounded
-from cboc.evidence.methods.registry import method
+from cboc.evidence.methods.registry import method, method_anywhere
 from cboc.evidence.methods.starts import started
 from cboc.problems.problem import Problem
 from cboc.problems.worlds import WORLDS
@@ -59,7 +59,8 @@ class World:
 
     def __post_init__(self) -> None:
         _check_kind(self.kind)
-        self.problems(1, 0)  # fails now if there is no such world
+        with at(f"the world '{self.kind}'"):
+            self.problems(1, 0)  # fails now if there is no such world
 
     @property
     def name(self) -> str:
@@ -94,8 +95,8 @@ class Probe:
     seed: int
 
     def __post_init__(self) -> None:
-        whole("the number of sites", self.sites, least=2, most=MOST_SITES)
-        method(self.method)
+        object.__setattr__(self, "sites", whole("the number of sites", self.sites, least=2, most=MOST_SITES))
+        method_anywhere(self.method)
         check_seed(self.seed)
 
     @property
@@ -158,15 +159,16 @@ def variants_of(kinds: Sequence[str], dimensions: Iterable[int] | None = None) -
 
 
 def probes(worlds: Iterable[World], sites: Sequence[int], methods: Iterable[str], seeds: Iterable[int]) -> list[Probe]:
-    """All jobs, seed by seed; the methods in which nobody hears of anybody once, with the most sites."""
+    """All jobs, seed by seed, each once; where nobody hears of anybody, only with the most sites."""
     worlds, methods = list(worlds), list(methods)
-    return [
+    every = [
         Probe(world, count, each, seed)
         for seed in seeds
         for world in worlds
         for each in methods
         for count in ([max(sites)] if each in APART else sites)
     ]
+    return list(dict.fromkeys(every))
 
 
 def explore(job: Probe) -> tuple[dict[str, Any], float]:

@@ -88,15 +88,15 @@ class Results(Generic[J, R]):
         mark = self.directory / MARK
         try:
             edition = json.loads(mark.read_text(encoding="utf-8"))["edition"]
-            if type(edition) is not int:
+            if type(edition) is not int or edition < 1:
                 raise TypeError(edition)
         except FileNotFoundError:
-            if self.path.exists():
+            if any(path.name != COSTS for path in self.directory.glob("*.jsonl")):
                 raise CbocError(
                     f"{self.directory} holds results but no {MARK}; restore it, or use another directory."
                 ) from None
             return EDITION
-        except (ValueError, KeyError, TypeError):
+        except (ValueError, KeyError, TypeError, RecursionError):
             raise CbocError(f"{mark} is damaged; restore it, or use another directory.") from None
         if edition > EDITION:
             raise self._of_another(edition)
@@ -146,9 +146,16 @@ class Results(Generic[J, R]):
         self.rows[job] = self.kind.from_json(row)
         self.costs[job.name] = cpu
 
+    @property
+    def is_in_order(self) -> bool:
+        """Whether the file is as it should be at the end of a run; a kill may have come before it was sorted."""
+        return not self.rows or self.path.read_bytes() == self._in_order().encode()
+
     def _put_in_order(self) -> None:
-        text = "".join(_line(self.rows[job].to_json()) for job in sorted(self.rows))
-        _write(self.path, text)
+        _write(self.path, self._in_order())
+
+    def _in_order(self) -> str:
+        return "".join(_line(self.rows[job].to_json()) for job in sorted(self.rows))
 
     def _row(self, place: str, line: dict[str, Any]) -> R:
         try:

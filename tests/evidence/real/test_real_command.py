@@ -1,6 +1,7 @@
 """`cboc evidence real` on small tables: run, shown without the data, verified with it."""
 
 import json
+import shutil
 
 import pytest
 from typer.testing import CliRunner
@@ -78,8 +79,61 @@ def test_bad_input_is_one_sentence(folder, tmp_path):
     assert "is a directory with the public tables" in one_sentence(real(tmp_path / "none", out))
     assert "has no aryl_halide.csv; it is" in one_sentence(real(tmp_path, out))
     assert "did you mean 'aryl-halide'?" in one_sentence(real(folder, out, "--family", "aryl-halid"))
+    assert "takes its strangers from a problem of" in one_sentence(real(folder, out, "--method", "strangers"))
     assert "'rgpe' exists in rounds only" in one_sentence(real(folder, out, "--method", "rgpe", "--pace", "free"))
     assert not out.exists()
+
+
+def copied(folder, to, change):
+    """The tables in another directory, that of the aryl halides changed."""
+    shutil.copytree(folder, to)
+    path = to / "aryl_halide.csv"
+    path.write_text(change(path.read_text()))
+    return to
+
+
+@pytest.mark.parametrize(
+    ("sentence", "change"),
+    [
+        ("has more than one column 'yield'", lambda text: text.replace("additive,yield", "yield,yield")),
+        ("yield is a number, but got '1e300'", lambda text: text + "B1,L1,iodide,a,1e300\n"),
+        ("yield is a number, but got '5_0'", lambda text: text + "B1,L1,iodide,a,5_0\n"),
+        ("is no table of cells (field larger than", lambda text: text + 'B1,"' + 200_000 * "x"),
+        ("has no line that names its options", lambda text: text.splitlines()[0] + "\n"),
+    ],
+)
+def test_a_damaged_table_is_one_sentence(folder, tmp_path, sentence, change):
+    damaged, out = copied(folder, tmp_path / "damaged", change), tmp_path / "o"
+    found = one_sentence(real(damaged, out))
+    assert sentence in found or (sentence.startswith("has more") and "has no 'additive'" in found)
+    assert not out.exists()
+
+
+def test_results_remember_the_tables_that_they_were_made_from(ran, folder, tmp_path):
+    out = tmp_path / "o"
+    shutil.copytree(ran[0], out)
+    other = copied(folder, tmp_path / "other", lambda text: text.replace("B1,L1,bromide,a,", "B1,L1,bromide,a,1"))
+    for result in (real(other, out, "--seeds", 3), cboc("evidence", "verify", out, "--data", other, "--workers", 1)):
+        assert "were made from another aryl_halide.csv" in one_sentence(result)
+    assert "is not the published table" in cboc("evidence", "show", out).stderr
+    (out / "tables.json").write_text("{")
+    assert "tables.json is damaged" in cboc("evidence", "show", out).stderr
+
+
+def test_a_file_that_a_kill_left_unsorted_is_put_in_order(ran, folder, tmp_path):
+    out = tmp_path / "o"
+    shutil.copytree(ran[0], out)
+    lines = (out / "real.jsonl").read_bytes().splitlines(keepends=True)
+    (out / "real.jsonl").write_bytes(b"".join(reversed(lines)))
+    assert real(folder, out, "--seeds", 2, "--method", "individual", "--method", "cboc").exit_code == 0
+    assert (out / "real.jsonl").read_bytes() == b"".join(lines)
+
+
+def test_methods_without_a_free_pace_run_in_rounds_and_once(folder, tmp_path):
+    result = real(folder, tmp_path / "o", "--seeds", 1, "--method", "warm-start", "--method", "warm-start")
+    assert result.exit_code == 0
+    (line,) = (tmp_path / "o/real.jsonl").read_text().splitlines()
+    assert json.loads(line)["pace"] == "rounds"
 
 
 def test_the_help_teaches():

@@ -1,8 +1,11 @@
 """The tables and pictures of campaigns."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from cboc import CbocError
 from cboc.evidence import figures
 from cboc.evidence.real.campaign import EXPERIMENTS, Campaign, Pace, Progress
 from cboc.evidence.tables.real import Campaigns, Setting, real_details, real_tables
@@ -64,7 +67,29 @@ def test_the_default_in_short():
     """Medians over sites and seeds: alone 20, 20, 41 twice; together 10, 10, 41 and 12, 12, 41."""
     short = real_tables([*ALONE, *TOGETHER])[0]
     (line,) = short.rows
-    assert line[1:] == ("0.500", "+0.200 ± 1.271", "–", "20", "12", "–", "60 %")
+    assert line[1:] == ("0.500", "+0.200 ± 1.271", "–", "–", "20", "12", "–", "60 %")
+    assert "2 seeds" in short.notes[0] and "1 comparisons" in short.notes[0] and "The null is" in short.notes[0]
+
+
+def test_medians_in_short_are_of_the_same_seeds():
+    more = [*ALONE, *TOGETHER, row("individual", 7, 0.1, 3)]  # without a partner
+    assert real_tables(more)[0].rows == real_tables([*ALONE, *TOGETHER])[0].rows
+
+
+def test_where_alone_never_arrives_there_is_no_share_of_its_experiments():
+    never = [row(method, seed, 0.5, 41) for method in ("individual", "cboc") for seed in range(2)]
+    assert real_tables(never)[0].rows[0][-1] == "–"
+
+
+def test_runs_of_other_tables_are_not_mixed():
+    by_site = ("area", "final", "arrival", "failures", "repeats")
+    two = replace(TOGETHER[0], **{name: getattr(TOGETHER[0], name)[:2] for name in by_site})
+    with pytest.raises(CbocError, match="3 sites and 2: they were not made from the same tables"):
+        real_tables([*ALONE, two])
+
+
+def test_without_its_null_a_rate_of_harm_says_so():
+    assert "The null, individual-again, was not run" in real_details([*ALONE, *TOGETHER])[0].notes[0]
 
 
 def test_a_method_without_a_partner_has_no_difference():

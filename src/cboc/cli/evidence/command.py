@@ -38,7 +38,8 @@ from cboc.cli.notes import notes
 from cboc.evidence import casestudy, paper, theory
 from cboc.evidence.job import Job, knows_trouble
 from cboc.evidence.methods.registry import METHODS
-from cboc.evidence.results import EDITION
+from cboc.evidence.real.campaign import Progress
+from cboc.evidence.real.provenance import check_tables
 from cboc.evidence.runner import jobs_of
 from cboc.evidence.scenario import Kind, Scenario, Trouble
 from cboc.strategy.bayesian import SURROGATES
@@ -211,8 +212,6 @@ def show(directory: Annotated[Path, typer.Argument(help="A directory of results.
     """
     for shelf, kept in shelves(directory):
         shelf.report(kept)
-        if kept.edition != EDITION:
-            notes.print(f"These are numbers of edition {kept.edition}, an earlier version; today's are {EDITION}'s.")
 
 
 @app.command()
@@ -230,6 +229,11 @@ def verify(
     Example: `cboc evidence verify evidence`
     """
     found = shelves(directory, data)
+    for _, kept in found:
+        if kept.kind is Progress and data is not None:
+            check_tables(directory, data, dict.fromkeys(job.family for job in kept.rows))
+    if data is not None and not any(kept.kind is Progress for _, kept in found):
+        notes.print("There is no run on real tables here; --data has no effect.")
     differing = [name for shelf, kept in found for name in shelf.differing(kept, rows, seed, workers)]
     for name in differing:
         typer.echo(f"differs: {name}")

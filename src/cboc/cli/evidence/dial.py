@@ -18,6 +18,7 @@ from cboc.cli.evidence.options import (
     seeds_of,
 )
 from cboc.cli.evidence.shelves import DIAL, Place
+from cboc.errors import CbocError
 from cboc.evidence.dial import (
     ALONE,
     DIMENSIONS,
@@ -96,6 +97,10 @@ def dial(
     """
     directory = directory_of(out)
     kinds = world or (["dial"] if quick else list(WORLDS))
+    if r and "dial" not in kinds:
+        raise CbocError(
+            f"--r turns the dial, and has no effect on {', '.join(kinds)}; leave it out, or add --world dial."
+        )
     methods = METHODS_SHOWN if method is None else tuple(dict.fromkeys((ALONE, *method)))
     count = len(seeds_of(seeds or (QUICK_SEEDS if quick else ALL_SEEDS)))
     first = TUNING if tuning or quick else REPORTED

@@ -11,6 +11,7 @@ from cboc.cli.evidence.options import ALL_SEEDS, Address, Engine, Out, Seeds, Wo
 from cboc.cli.evidence.shelves import Place, on_tables
 from cboc.evidence.real.campaign import METHODS_SHOWN, STARTS, Pace, campaigns
 from cboc.evidence.real.families import FAMILIES, tables
+from cboc.evidence.real.provenance import check_tables, remember_tables
 
 Data = Annotated[
     Path,
@@ -27,7 +28,9 @@ Methods = Annotated[
 Paces = Annotated[
     list[Pace] | None,
     typer.Option(
-        "--pace", help="Only this one. Who does not wait: individual, cboc and cboc-u-gated.", show_default="both"
+        "--pace",
+        help="Only this one. Without rounds there are individual, cboc and cboc-u-gated.",
+        show_default="both, where there are both",
     ),
 ]
 Starts = Annotated[
@@ -62,8 +65,9 @@ def real(
     Example: `cboc evidence real --data tables --family arylation-temperature --initial 4 --seeds 2`
     """
     directory, chosen = directory_of(out), family or list(FAMILIES)
-    jobs = campaigns(chosen, initial or STARTS, pace or list(Pace), method, seeds_of(seeds))
+    jobs = campaigns(chosen, initial or STARTS, pace, method, seeds_of(seeds))
     for name in chosen:
         tables(name, data)  # a file that is missing or wrong is found before anything is run
+    remember_tables(directory, check_tables(directory, data, chosen))
     shelf = on_tables(data)
     shelf.report(shelf.run(jobs, directory, Place(engine, workers, address)))

@@ -19,7 +19,8 @@ from cboc.evidence.illustration import illustrate
 from cboc.evidence.job import Job, Row
 from cboc.evidence.methods import tuning
 from cboc.evidence.real.campaign import Campaign, Progress
-from cboc.evidence.results import J, R, Results
+from cboc.evidence.real.provenance import unpublished
+from cboc.evidence.results import EDITION, J, R, Results
 from cboc.evidence.runner import jobs_of
 from cboc.evidence.scenario import Scenario
 from cboc.evidence.tables import simulation
@@ -128,10 +129,12 @@ def report_dial(results: Results[Probe, Reading]) -> None:
     _show(results, "dial", dial_tables(rows), dial_details(rows))
     readings = Readings(rows)
     pictures: dict[str, Picture] = {}
-    if readings.methods and readings.dials:
+    if readings.sites(*readings.dials):
         pictures["when"] = partial(figures.when, readings)
-    if readings.methods and readings.variants:
+    if readings.sites(*readings.variants):
         pictures["variants"] = partial(figures.variants, readings)
+    if readings.is_mixed:
+        notes.print(f"{results.directory} holds reported seeds, too: the tables show these, and not those for tuning.")
     _draw(pictures, results.directory)
 
 
@@ -139,6 +142,8 @@ def report_real(results: Results[Campaign, Progress]) -> None:
     rows = [results.rows[job] for job in sorted(results.rows)]
     _show(results, "real", real_tables(rows), real_details(rows))
     campaigns = Campaigns(rows)
+    for sentence in unpublished(results.directory, dict.fromkeys(row.job.family for row in rows)):
+        notes.print(sentence)
     pictures: dict[str, Picture] = {}
     for initial, pace in campaigns.groups:
         pictures[f"progress-{initial}-{pace}"] = partial(figures.progress, campaigns, initial, pace)
@@ -155,9 +160,13 @@ def _show(results: Results[J, R], name: str, tables: list[Table], details: Seque
     out = results.directory
     details = [detail for detail in details if detail.rows]
     every = [*tables, *details]
+    typer.echo(write(tables or details, Writing.TEXT))
+    if not every:
+        notes.print(f"There is nothing to compare in {out} yet: no method has rows beside those of working alone.")
+    if results.edition != EDITION:
+        notes.print(f"These are numbers of edition {results.edition}, an earlier version; today's are {EDITION}'s.")
     for writing in Writing:
         (out / f"{name}.{writing}").write_text(write(every, writing), encoding="utf-8")
-    typer.echo(write(tables or details, Writing.TEXT))
     notes.print(f"In full in {out}: {', '.join(f'{name}.{writing}' for writing in Writing)}.")
 
 

@@ -35,7 +35,7 @@ Gains = dict[float, Paired]  # by amount
 
 def when(readings: Readings, methods: Sequence[str] = (OURS, RIVAL)) -> Figure:
     """The gain in area against r: a panel for each number of parameters, a line for each number of sites."""
-    methods = [method for method in methods if method in readings.methods]
+    methods = _shown(readings, readings.dials, methods)
     dimensions = sorted({world.dimension for world in readings.dials})
     sites, amounts = readings.sites(*readings.dials), sorted({world.amount for world in readings.dials})
     fig, axes = style.figure(0.9 + 2.35 * len(methods), len(methods), len(dimensions), sharex=True, sharey=True)
@@ -62,13 +62,17 @@ def when(readings: Readings, methods: Sequence[str] = (OURS, RIVAL)) -> Figure:
 
 def variants(readings: Readings, methods: Sequence[str] = (OURS, RIVAL)) -> Figure:
     """The gain in area where optima are shifted, boxes turned, a parameter is a choice, or sites are in groups."""
-    methods = [method for method in methods if method in readings.methods]
-    kinds = [kind for kind in TITLES if any(world.kind == kind for world in readings.variants)]
-    fig, [axes] = style.figure(3.0, 1, len(kinds), sharey=True)
+    methods = _shown(readings, readings.variants, methods)
+    panels = [
+        (kind, worlds)
+        for kind in TITLES
+        for dimension in sorted({world.dimension for world in readings.variants})
+        if readings.sites(*(worlds := [w for w in readings.variants if (w.kind, w.dimension) == (kind, dimension)]))
+    ]
+    fig, [axes] = style.figure(3.0, 1, len(panels), sharey=True)
     drawn: list[Gains] = []
     nulls: list[Gains] = []
-    for ax, kind in zip(axes, kinds, strict=True):
-        worlds = [world for world in readings.variants if world.kind == kind]
+    for ax, (kind, worlds) in zip(axes, panels, strict=True):
         sites = readings.sites(*worlds)[-1]
         amounts = sorted({world.amount for world in worlds})
         nulls.append(_gains(readings, worlds, sites, NULL))
@@ -78,8 +82,7 @@ def variants(readings: Readings, methods: Sequence[str] = (OURS, RIVAL)) -> Figu
             drawn.append(gains)
             aside = ASIDE * (amounts[-1] - amounts[0] or 1.0) * (place - (len(methods) - 1) / 2) * 2
             _bars(ax, gains, aside, look(method).colour, look(method).marker)
-        dimension = "/".join(str(d) for d in sorted({world.dimension for world in worlds}))
-        style.title(ax, f"{TITLES[kind]} (D = {dimension}, K = {sites})")
+        style.title(ax, f"{TITLES[kind]} (D = {worlds[0].dimension}, K = {sites})")
         ax.set_xticks(amounts, [f"{amount:g}" for amount in amounts])
         ax.margins(x=0.12)
         style.axis_labels(ax, AXES[kind], "area minus alone's" if ax is axes[0] else "")
@@ -89,6 +92,12 @@ def variants(readings: Readings, methods: Sequence[str] = (OURS, RIVAL)) -> Figu
     looks = [look(method) for method in methods]
     style.legend(fig, [{"color": each.colour, "marker": each.marker, "label": each.name} for each in looks])
     return fig
+
+
+def _shown(readings: Readings, worlds: Sequence[World], methods: Sequence[str]) -> list[str]:
+    """The methods of these with readings in some world; if there are none, two others that have."""
+    there = [name for name in readings.methods if any(readings.has(world, name) for world in worlds)]
+    return [name for name in methods if name in there] or there[: len(methods)]
 
 
 def _gains(readings: Readings, worlds: Sequence[World], sites: int, method: str) -> Gains:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
 from functools import partial
 
 from cboc.errors import CbocError, did_you_mean
@@ -45,6 +46,20 @@ RIVALS: dict[str, Method] = {
     "individual-again": Again(),
 }
 """Methods for real tables, by default in no other."""
+OF_THIS_LIBRARY = ("strangers", "strangers-gated")
+
+
+def method_anywhere(name: str) -> Method:
+    """A method by its name that needs nothing but a case, not also other sites of a problem of this library."""
+    if name in OF_THIS_LIBRARY:
+        raise CbocError(f"'{name}' takes its strangers from a problem of this library; here there is none to take.")
+    return method(name)
+
+
+def in_order(names: Collection[str], first: Iterable[str]) -> list[str]:
+    """Methods in the order of a table that shows some first; variants of a tuning grid are last."""
+    known = list(dict.fromkeys((*first, *METHODS, *RIVALS)))
+    return [*(name for name in known if name in names), *sorted(set(names) - set(known))]
 
 
 def method(name: str) -> Method:

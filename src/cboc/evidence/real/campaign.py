@@ -19,7 +19,7 @@ from cboc.errors import CbocError, did_you_mean, whole
 from cboc.evidence.case import Case, Method, begin
 from cboc.evidence.job import CURVE_DIGITS, check_seed, numbers, rounded
 from cboc.evidence.methods.consensus import Consensus
-from cboc.evidence.methods.registry import method
+from cboc.evidence.methods.registry import method, method_anywhere
 from cboc.evidence.methods.starts import started
 from cboc.evidence.real.families import MOST_SITES, family, tables
 from cboc.evidence.real.lookup import Known
@@ -63,10 +63,10 @@ class Campaign:
 
     def __post_init__(self) -> None:
         family(self.family)
-        whole("initial", self.initial, least=2, most=EXPERIMENTS - 1)
+        object.__setattr__(self, "initial", whole("initial", self.initial, least=2, most=EXPERIMENTS - 1))
         if self.pace not in tuple(Pace):
             raise CbocError(f"there is no pace {self.pace!r}; {did_you_mean(str(self.pace), Pace)}")
-        method(self.method)
+        method_anywhere(self.method)
         if self.pace is Pace.FREE and self.method not in FREE_METHODS:
             raise CbocError(
                 f"'{self.method}' exists in rounds only; at the free pace there are {', '.join(FREE_METHODS)}."
@@ -132,22 +132,24 @@ class Progress:
 def campaigns(
     families: Iterable[str],
     initial: Iterable[int],
-    paces: Iterable[Pace],
+    paces: Iterable[Pace] | None,
     methods: Iterable[str] | None,
     seeds: Iterable[int],
 ) -> list[Campaign]:
-    """All jobs, seed by seed; at the free pace those methods that it has, unless methods are given."""
-    families, initial, paces = list(families), list(initial), list(paces)
-    of_pace = {Pace.ROUNDS: METHODS_SHOWN, Pace.FREE: FREE_METHODS}
-    chosen = None if methods is None else list(methods)
-    return [
+    """All jobs, seed by seed, each once; at the free pace those methods that it has, unless both are given."""
+    families, initial = list(families), list(initial)
+    chosen, given = list(METHODS_SHOWN if methods is None else methods), None if paces is None else list(paces)
+    is_free = {Pace.ROUNDS: False, Pace.FREE: given is None or methods is None}
+    every = [
         Campaign(name, count, pace, each, seed)
         for seed in seeds
         for name in families
         for count in initial
-        for pace in paces
-        for each in (of_pace[pace] if chosen is None else chosen)
+        for pace in (given or Pace)
+        for each in chosen
+        if not is_free[pace] or each in FREE_METHODS
     ]
+    return list(dict.fromkeys(every))
 
 
 def carry_out(data: Path | None, job: Campaign) -> tuple[dict[str, Any], float]:

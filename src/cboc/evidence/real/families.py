@@ -25,6 +25,7 @@ class Family:
 
     title: str
     sites: int  # that take part in a study
+    sources: tuple[Source, ...]  # the files
     read: Callable[[Path], tuple[Known, ...]]  # a directory -> all sites
     is_related: bool = True  # does one expect that the sites have something in common?
 
@@ -43,6 +44,8 @@ def reactions(
         choices = {
             name: list(dict.fromkeys(line.cells[column] for line in lines)) for name, column in parameters.items()
         }
+        if not lines:
+            raise CbocError(f"{directory / source.file} has no line that names its options; get the file again.")
         with at(str(directory / source.file)):
             space = Space({name: Choice(tuple(found)) for name, found in choices.items()})
         by_site: dict[str, list[Row]] = {}
@@ -91,6 +94,7 @@ FAMILIES: dict[str, Family] = {
     "arylation-temperature": Family(
         "direct arylation at 3 temperatures",
         3,
+        (ARYLATION,),
         reactions(
             ARYLATION,
             ("Temp_C",),
@@ -100,6 +104,7 @@ FAMILIES: dict[str, Family] = {
     "arylation-solvent": Family(
         "direct arylation in 4 solvents",
         4,
+        (ARYLATION,),
         reactions(
             ARYLATION,
             ("Solvent",),
@@ -109,12 +114,16 @@ FAMILIES: dict[str, Family] = {
     "aryl-halide": Family(
         "amination of 8 of 15 aryl halides",
         MOST_SITES,
+        (ARYL_HALIDE,),
         reactions(ARYL_HALIDE, ("aryl_halide",), {"base": "base", "ligand": "ligand", "additive": "additive"}),
     ),
-    "photo-blends": Family("2 photovoltaic blends", 2, mixtures({"PCE10": PHOTO_PCE10, "WF3": PHOTO_WF3})),
+    "photo-blends": Family(
+        "2 photovoltaic blends", 2, (PHOTO_PCE10, PHOTO_WF3), mixtures({"PCE10": PHOTO_PCE10, "WF3": PHOTO_WF3})
+    ),
     "suzuki-pairs": Family(
         "8 of 12 Suzuki pairs, little in common",
         MOST_SITES,
+        (SUZUKI,),
         reactions(
             SUZUKI,
             ("Electrophile_SMILES", "Nucleophile_SMILES"),

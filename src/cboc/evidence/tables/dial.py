@@ -9,7 +9,7 @@ import numpy as np
 
 from cboc.arrays import Array
 from cboc.evidence.dial import ALONE, METHODS_SHOWN, NULL, Reading, World
-from cboc.evidence.methods.registry import METHODS, RIVALS
+from cboc.evidence.methods.registry import in_order
 from cboc.evidence.tables.cells import NOTHING, chance, difference, span
 from cboc.evidence.tables.table import Table
 from cboc.problems.worlds import WORLDS
@@ -17,7 +17,6 @@ from cboc.runs.metrics import Paired, harm_rate, paired
 
 RELATED = 0.5  # from this r on we call the sites of a dial related
 BANDS = {"r = 0": (0.0, 0.0), f"0 < r < {RELATED:g}": (1e-9, RELATED - 1e-9), f"r ≥ {RELATED:g}": (RELATED, 1.0)}
-ORDER = tuple(dict.fromkeys((*METHODS_SHOWN, *METHODS, *RIVALS)))
 COUNTED = (
     "Every experiment counts: 2 random designs per parameter, 10 experiments per parameter in all. Gap: from the "
     "median of the box to the optimum; area: its mean over all experiments."
@@ -60,6 +59,7 @@ class Readings:
     def __init__(self, rows: Iterable[Reading]) -> None:
         rows = list(rows)
         self.is_tuning = not any(row.job.is_reported for row in rows)
+        self.is_mixed = not self.is_tuning and not all(row.job.is_reported for row in rows)  # with tuning seeds
         self._rows: dict[tuple[World, str], dict[int, dict[int, Reading]]] = {}
         for row in rows:
             if row.job.is_reported is not self.is_tuning:
@@ -94,7 +94,11 @@ class Readings:
     def methods(self) -> list[str]:
         """The methods with readings, without working alone and its null."""
         there = {name for _, name in self._rows} - {ALONE, NULL}
-        return [name for name in ORDER if name in there]
+        return in_order(there, METHODS_SHOWN)
+
+    def has(self, world: World, method: str) -> bool:
+        """Whether the method has readings in this world."""
+        return (world, method) in self._rows
 
     def cell(self, world: World, sites: int, method: str) -> Cell | None:
         """The cell on the seeds that the method and working alone both have; None if there are none."""
@@ -212,11 +216,15 @@ def harm_table(readings: Readings, method: str) -> Table:
     sites = readings.sites(*readings.worlds)
     rows = [(world.name, *(_harm(readings, world, count, method) for count in sites)) for world in readings.worlds]
     compared = sum(cell != NOTHING for row in rows for cell in row[1:])
+    found = [
+        readings.gain(world, count, name) for world in readings.worlds for count in sites for name in (method, NULL)
+    ]
+    counts = [gain.seeds for gain in found if gain is not None]
     title = f"Harmed / helped, in % of sites, in brackets the null's: {method}"
     note = (
         "Harmed, helped: sites that end more than 0.01 below, and above, the same site alone; in brackets the same for "
-        f"{NULL}, the null: a site alone once more from another start. {2 * compared} rates, none of them a test: each "
-        "is to be read beside its null."
+        f"{NULL}, the null: a site alone once more from another start. {_seeds(counts)} {2 * compared} rates, none of "
+        "them a test: each is to be read beside its null."
     )
     return Table(title, ("", *(f"K = {count}" for count in sites)), tuple(rows) if compared else (), (note,))
 

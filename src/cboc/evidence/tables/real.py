@@ -10,7 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from cboc.arrays import Array
-from cboc.evidence.methods.registry import METHODS, RIVALS
+from cboc.errors import CbocError
+from cboc.evidence.methods.registry import in_order
 from cboc.evidence.real.campaign import ALONE, EXPERIMENTS, METHODS_SHOWN, NULL, OURS, Pace, Progress
 from cboc.evidence.real.families import FAMILIES
 from cboc.evidence.tables.cells import NOTHING, chance, difference, percent, span
@@ -20,7 +21,6 @@ from cboc.runs.metrics import Paired, harm_rate, paired
 NEVER = EXPERIMENTS + 1
 RIVAL = "others-best-first"  # shares best designs only, less than the default
 CEILINGS = ("pooled", "rgpe")  # not private
-ORDER = tuple(dict.fromkeys((*METHODS_SHOWN, *METHODS, *RIVALS)))
 PACES = {Pace.ROUNDS: "in rounds", Pace.FREE: "at the free pace"}
 HEAD = (
     *("", "seeds", "area", "area − alone", "final", "final − alone"),
@@ -87,9 +87,16 @@ class Campaigns:
 
     def __init__(self, rows: Iterable[Progress]) -> None:
         self._rows: dict[tuple[Setting, str], dict[int, Progress]] = {}
+        counts: dict[str, int] = {}
         for row in rows:
             key = (Setting(row.job.family, row.job.initial, row.job.pace), row.job.method)
             self._rows.setdefault(key, {})[row.job.seed] = row
+            sites = counts.setdefault(row.job.family, len(row.area))
+            if len(row.area) != sites:
+                raise CbocError(
+                    f"the runs of {row.job.family} have {sites} sites and {len(row.area)}: they were not made from the "
+                    "same tables. Delete those of one of them; a missing result is run again."
+                )
 
     @property
     def settings(self) -> list[Setting]:
@@ -108,15 +115,17 @@ class Campaigns:
 
     def methods(self, *settings: Setting) -> list[str]:
         """The methods with rows in any of these settings."""
-        return [name for name in ORDER if any((setting, name) in self._rows for setting in settings)]
+        there = {name for setting, name in self._rows if setting in settings}
+        return in_order(there, METHODS_SHOWN)
 
-    def cell(self, setting: Setting, method: str, against: str = ALONE) -> Cell | None:
-        """The cell, on the seeds that both have where there are any; None without rows."""
+    def cell(self, setting: Setting, method: str, against: str = ALONE, beside: Sequence[str] = ()) -> Cell | None:
+        """The cell, on the seeds that both have where there are any, and those `beside` it, too; None without rows."""
         found = self._rows.get((setting, method))
         if not found:
             return None
         alone = self._rows.get((setting, against), {})
-        seeds = sorted(found.keys() & alone.keys()) or sorted(found)
+        others = [self._rows[setting, name].keys() for name in beside if (setting, name) in self._rows]
+        seeds = sorted(found.keys() & alone.keys() & set.intersection(set(found), *map(set, others))) or sorted(found)
         return Cell(tuple(found[seed] for seed in seeds), tuple(alone[seed] for seed in seeds if seed in alone))
 
 
@@ -136,19 +145,28 @@ def real_details(rows: Iterable[Progress]) -> list[Table]:
 
 def short_table(campaigns: Campaigns, initial: int, pace: Pace) -> Table:
     """The default and its closest rival, a family in each row."""
-    rows = []
+    rows, counts, compared = [], [], 0
     for setting in campaigns.of(initial, pace):
-        alone, ours, rival = (campaigns.cell(setting, name) for name in (ALONE, OURS, RIVAL))
+        shown = (ALONE, OURS, RIVAL, NULL)
+        alone, ours, rival, null = (campaigns.cell(setting, name, beside=shown) for name in shown)
         if alone is None or ours is None or not ours.alone:
             continue
-        gains = [cell.gain("area") if cell is not None and cell.alone else None for cell in (ours, rival)]
+        gains = [cell.gain("area") if cell is not None and cell.alone else None for cell in (ours, rival, null)]
+        counts += [gain.seeds for gain in gains if gain is not None]
+        compared += sum(gain is not None for gain in gains[:2])
         medians = [NOTHING if cell is None else f"{cell.median_arrival:g}" for cell in (alone, ours, rival)]
-        share = percent(ours.median_arrival / alone.median_arrival)
+        is_reached = alone.median_arrival < NEVER
+        share = percent(ours.median_arrival / alone.median_arrival) if is_reached else NOTHING
         area = f"{alone.mean('area'):.3f}"
         rows.append((FAMILIES[setting.family].title, area, *map(difference, gains), *medians, share))
-    head = ("", "area alone", f"{OURS} − alone", f"{RIVAL} − alone", "to 95 %: alone", OURS, RIVAL, f"{OURS}, of alone")
+    head = (
+        *("", "area alone", f"{OURS} − alone", f"{RIVAL} − alone", "the null"),
+        *("to 95 %: alone", OURS, RIVAL, f"{OURS}, of alone"),
+    )
+    seeds = f"{span(counts)} seeds" if counts else "no seeds yet"
     note = (
-        "Area: the mean Gap over all 40 experiments, differences paired by seed with 95 % intervals. To 95 %: the "
+        f"Area: the mean Gap over all 40 experiments, differences paired by seed with 95 % intervals; {seeds}. "
+        f"{chance(compared)} The null is {NULL} − alone: what two runs of the same thing differ by. To 95 %: the "
         f"median, over sites and seeds, of the experiments until the Gap is 0.95; {NEVER} is never. {CURSE}"
     )
     return Table(f"In short, {initial} initial designs, {PACES[pace]}", head, tuple(rows), (note,))
@@ -191,13 +209,18 @@ def family_table(campaigns: Campaigns, setting: Setting) -> Table:
     failed = float(np.mean([cell.mean("failures") for cell in cells.values() if cell is not None]))
     absent = f" Absent rows: {failed:.2f} of a site's experiments failed, the mean of all methods." if failed else ""
     compared = [name for name, cell in cells.items() if name not in (ALONE, NULL) and cell is not None and cell.alone]
+    null = (
+        f"{NULL} is the null: what two runs of the same thing differ by, in rates of harm as well."
+        if NULL in cells
+        else f"The null, {NULL}, was not run: rates of harm and help mean nothing without it."
+    )
     note = (
         "Gap: from the table's median to its optimum. Area: its mean over all 40 experiments. To 95 %: the experiments "
         f"until the Gap is 0.95, lower is better; never counts as {NEVER}, and the share of sites that never arrive is "
         "in its own column; median: over sites and seeds. Differences are paired by seed, with 95 % intervals. Harmed, "
         "helped: sites that end more than 0.01 below, and above, the same site alone. Repeats: experiments of a site "
-        f"with a design that it had run before. {chance(3 * len(compared))} {NULL} is the null: what two runs of the "
-        f"same thing differ by. {', '.join(CEILINGS)}: not private.{absent} {CURSE}"
+        f"with a design that it had run before. {chance(3 * len(compared))} {null} {', '.join(CEILINGS)}: not "
+        f"private.{absent} {CURSE}"
     )
     return Table(_capital(setting.name), HEAD, rows, (note,))
 

@@ -70,6 +70,7 @@ class Counsel:
             raise CbocError(f"a counsel's stance is one of Stance; this is {self.stance!r}.")
         if not is_number(self.keeps) or not 0.0 <= self.keeps <= 1.0:
             raise CbocError(f"a counsel's keeps is a share of the utility, from 0 to 1; this is {self.keeps!r}.")
+        object.__setattr__(self, "keeps", float(self.keeps))
         for name in ("log_odds", "consistency", "borrows"):
             value: Any = getattr(self, name)
             if value is not None and not (is_number(value) and isfinite(value)):
@@ -81,8 +82,13 @@ class Counsel:
 
     def pull(self, x: Array) -> float:
         """The bonus that the others add at a design, in nats."""
-        bonus = getattr(self.utility, "bonus", None)  # only a drawn utility has one
-        return 0.0 if bonus is None else float(bonus(x[None])[0])
+        bonus = getattr(self.utility, "bonus", None)  # only a drawn utility has one, and a user's may be anything
+        if not callable(bonus):
+            return 0.0
+        found = np.asarray(bonus(x[None]))
+        if found.shape != (1,) or found.dtype.kind not in "fiu" or not np.isfinite(found[0]):
+            raise CbocError(f"a bonus is a finite number for each design; that of a guide's utility gave {found!r}.")
+        return float(found[0])
 
 
 GuideLike = Callable[[Utility | None, Situation], Counsel]
@@ -107,6 +113,7 @@ class Guide:
             value = getattr(self, name)
             if not is_number(value) or not least <= value <= most:
                 raise CbocError(f"a guide's {name} is a number from {least:g} to {most:g}; this is {value!r}.")
+            object.__setattr__(self, name, float(value))
 
     def __call__(self, utility: Utility | None, situation: Situation) -> Counsel:
         """The counsel on the others' best designs."""
