@@ -392,19 +392,22 @@ utility = "{}"
 T = [20, 90]
 p = [1, 9]
 """ + "".join(
-    f'[[site]]\nname = "{name}"\ndirection = "minimise"\nexperiment = "lab.py:measure"\n' for name in "abcdef"
+    f'[[site]]\nname = "{name}"\ndirection = "minimise"\nexperiment = "lab.py:{name}"\n' for name in "abcdef"
 )
+ALIKE = "def {}(x): return (x['T'] - {}) ** 2 / 100 + (x['p'] - {}) ** 2\n"  # optima that lie together
 
 
 @pytest.mark.parametrize("utility", ["ei", "log_ei"])
 def test_advice_says_where_the_guide_cannot_draw(here, utility):
     """The best designs of these sites lie together, but only a logarithm can be drawn to them: the site is told so."""
     (here / "study.toml").write_text(TOGETHER.format(utility))
-    (here / "lab.py").write_text("def measure(x): return (x['T'] - 40) ** 2 / 100 + (x['p'] - 6) ** 2\n")
+    lab = "".join(ALIKE.format(name, 38 + k, 5.5 + 0.2 * k) for k, name in enumerate("abcdef"))
+    (here / "lab.py").write_text(lab)
     assert call("simulate", "study.toml", "--out", "run", "--no-alone").exit_code == 0
     rows = json.loads(call("advise", "run", "--format", "json").stdout)
-    assert len(rows) == 6 and all(row["log odds"] > 4.0 for row in rows)
-    for row in rows:
+    together = [row for row in rows if (row["log odds"] or 0.0) > 4.0]  # who has run all of theirs has no odds
+    assert len(rows) == 6 and len(together) >= 3
+    for row in together:
         assert ("together, though " + UNDRAWN in row["advice"]) == (utility == "ei")
 
 
