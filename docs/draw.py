@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import textwrap
 from pathlib import Path
 
 HERE = Path(__file__).parent
@@ -55,13 +56,18 @@ def fill(page_name: str, results: Path, tables: tuple[str, ...], pictures: dict[
     for drawn, name in pictures.items():
         shutil.copy(results / drawn, HERE / name)
     sections = (results / f"{results.name}.md").read_text(encoding="utf-8").split("### ")
-    short = [f"### {section.strip()}" for section in sections if section.startswith(tables)]
+    short = [wrapped(f"### {section.strip()}") for section in sections if section.startswith(tables)]
     images = [f"![{name.removesuffix('.png')}]({name})" for name in pictures.values()]
     page, end = HERE / page_name, "<!-- until here -->"
     begin = f"<!-- made by docs/draw.py from evidence/{results.name} -->"
     before, _, rest = page.read_text(encoding="utf-8").partition(begin)
     _, _, after = rest.partition(end)
     page.write_text(before + "\n\n".join([begin, *images, *short, end]) + after, encoding="utf-8")
+
+
+def wrapped(section: str) -> str:
+    """A section whose prose is wrapped; a row of a table stays a line."""
+    return "\n".join(line if line.startswith("|") else textwrap.fill(line, 100) for line in section.splitlines())
 
 
 if __name__ == "__main__":
