@@ -48,6 +48,12 @@ PATH = RESULTS / "small_groups.jsonl"
 SMOOTH = ("levy-4", "ackley-5", "rastrigin-4", "shekel-10", "levy-4 unrelated")
 DIALS = ("dial 0.5 4", "dial 0.9 4", "dial 1 4", "dial 0.9 2", "shifted 0.1 4", "mixed 0.9 4", "dial 0 4")
 WORLDS = (*DIALS, *SMOOTH, "recipes 0.9", "recipes 0.6", "recipes 0.0")
+GROUPS = {
+    "dials and shifts, related": DIALS[:-1],
+    "Levy, Ackley, Rastrigin, Shekel": SMOOTH[:-1],
+    "recipes, related": ("recipes 0.9", "recipes 0.6"),
+    "nothing in common": (DIALS[-1], SMOOTH[-1], "recipes 0.0"),
+}
 FIELDS = ("world", "sites", "method", "seed")
 
 
@@ -143,6 +149,28 @@ def table(measure: str, methods: Iterable[str]) -> Table:
     return Table(f"{measure}, minus alone", ("", *shown), tuple(lines), (note,))
 
 
+def summary(measure: str, methods: Iterable[str]) -> Table:
+    """Means over the worlds of a group, on the seeds that all of them have."""
+    rows, lines = kept(PATH, FIELDS), []
+    shown = [m for m in methods if m != "alone"]
+    for (group, worlds), sites in product(GROUPS.items(), SITES):
+        line = [f"{group} K={sites}"]
+        for method in shown:
+            keys = [(world, sites, m) for world in worlds for m in (method, "alone")]
+            both = [s for s in SEEDS if all((*key, s) in rows for key in keys)]
+            pair = None
+            if len(both) > 1:
+                ours, base = (
+                    [np.mean([rows[w, sites, m, s][measure] for w in worlds]) for s in both] for m in (method, "alone")
+                )
+                pair = paired(ours, base)
+            line.append("" if pair is None else f"{pair.difference:+.3f} ± {pair.margin:.3f}")
+        if any(line[1:]):
+            lines.append(tuple(line))
+    note = f"Means over worlds; up to {len(SEEDS)} tuning seeds; ± is half of the 95 % interval."
+    return Table(f"{measure}, minus alone, in short", ("", *shown), tuple(lines), (note,))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--show", action="store_true")
@@ -160,7 +188,8 @@ def main() -> None:
             for w, K, m in product(options.world or WORLDS, options.sites or (2, 3, 5), methods)
         ]
         complete(PATH, wanted, work)
-    print(write([table(measure, methods) for measure in ("area", "final", "arrival")], Writing.TEXT))
+    measures = ("area", "final", "arrival")
+    print(write([*(summary(m, methods) for m in measures[:2]), *(table(m, methods) for m in measures)], Writing.TEXT))
 
 
 if __name__ == "__main__":
