@@ -184,7 +184,7 @@ def _named(kind: str, space: Space, functions: Sequence[Function]) -> list[Probl
 
 
 def _check(dimension: int, sites: int, seed: int, least: int = 1) -> None:
-    whole("the number of parameters", dimension, least=least, most=MOST_DIMENSIONS)
+    whole("the number of parameters of this world", dimension, least=least, most=MOST_DIMENSIONS)
     whole("the number of sites", sites)
     whole("a seed", seed, least=0)
 
