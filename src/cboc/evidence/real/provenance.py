@@ -32,6 +32,8 @@ def check_tables(results: Path, data: Path, families: Iterable[str]) -> dict[str
 
 def remember_tables(results: Path, digests: dict[str, str]) -> None:
     """Keep with the results what they are made from."""
+    if _kept(results) == digests:
+        return
     results.mkdir(parents=True, exist_ok=True)
     draft = results / f"{NAME}.tmp"
     draft.write_text(json.dumps(digests, indent=1, sort_keys=True) + "\n", encoding="utf-8")
