@@ -83,7 +83,9 @@ class Mind:
         first = self.log.first_of(turn)
         news = self.heard if first is None or first.turn is None else first.turn.heard
         answers = (each.answer.others for each in reversed(past) if each.answer is not None and each.answer.others)
-        return np.array(news or next(answers, ())).reshape(-1, self.study.space.dimension)
+        others = np.array(news or next(answers, ())).reshape(-1, self.study.space.dimension)
+        others.setflags(write=False)  # a strategy or a guide may be a user's own
+        return others
 
     def rng(self, number: int) -> np.random.Generator:
         """The random generator of one trial: a function of seed, site and number alone."""

@@ -192,6 +192,9 @@ def test_the_weight_fades():
         {"doubt": -0.5},
         {"hope": -0.1},
         {"hope": None},
+        {"hope": 0.5, "patience": 0.0},  # without effect
+        {"hope": 0.5, "doubt": 2.0},
+        {"patience": 5.0, "doubt": 2.0},
     ],
 )
 def test_a_guide_refuses_what_makes_no_sense(settings):

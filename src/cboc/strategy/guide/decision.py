@@ -38,6 +38,7 @@ from cboc.utility.utility import Utility
 NEAR = 0.5  # nats: a design with l above this is near the others
 TRIED = 2  # designs near the others, before the site's own outcomes can contradict them
 POINTS = 1024  # drawn from a space with constraints
+PATIENCE, HOPE = 2.0, 0.1
 LEVELS = 200  # of a parameter; more are as good as continuous
 APART = "there is too little evidence that the sites' best designs lie together"
 UNDRAWN = "your utility is not a logarithm, so the others' best designs cannot draw it"
@@ -105,8 +106,8 @@ class Guide:
     least: float = 4.0  # nats of log odds, else the site is in doubt; chance reaches them in 1 case of 40
     doubt: float = 0.5  # share of the utility that a mix must keep when in doubt; above 1: no mix is followed
     consistency: float = 0.0  # the least, if the odds are good, else the site works alone
-    patience: float = 2.0  # in doubt: how many borrowed designs may fail to pay, beyond those that did; 0: none
-    hope: float = 0.1  # share of the utility that a borrowed design must promise: could the optimum be there?
+    patience: float = PATIENCE  # in doubt: how many borrowed designs may fail to pay, beyond those that did; 0: none
+    hope: float = HOPE  # share of the utility that a borrowed design must promise: could the optimum be there?
 
     def __post_init__(self) -> None:
         for name, (least, most) in RANGES.items():
@@ -114,6 +115,10 @@ class Guide:
             if not is_number(value) or not least <= value <= most:
                 raise CbocError(f"a guide's {name} is a number from {least:g} to {most:g}; this is {value!r}.")
             object.__setattr__(self, name, float(value))
+        if self.doubt > 1.0 and self.patience not in (0.0, PATIENCE):
+            raise CbocError("a guide's patience is about borrowing in doubt, and with a doubt above 1 there is none.")
+        if (self.patience == 0.0 or self.doubt > 1.0) and self.hope != HOPE:
+            raise CbocError("a guide's hope is about borrowing, and with these settings there is none; leave it out.")
 
     def __call__(self, utility: Utility | None, situation: Situation) -> Counsel:
         """The counsel on the others' best designs."""
