@@ -391,9 +391,7 @@ utility = "{}"
 [space]
 T = [20, 90]
 p = [1, 9]
-""" + "".join(
-    f'[[site]]\nname = "{name}"\ndirection = "minimise"\nexperiment = "lab.py:{name}"\n' for name in "abcdef"
-)
+""" + "".join(f'[[site]]\nname = "{name}"\ndirection = "minimise"\nexperiment = "lab.py:{name}"\n' for name in "abcdef")
 ALIKE = "def {}(x): return (x['T'] - {}) ** 2 / 100 + (x['p'] - {}) ** 2\n"  # optima that lie together
 
 

@@ -14,7 +14,6 @@ from cboc.cli.show import Format, Row, write
 from cboc.cli.site_option import FILE, SiteOption
 from cboc.cli.standing import local_time
 from cboc.consensus.matrix import quantise
-from cboc.joining.sent import sent_by
 from cboc.space.space import Space
 from cboc.storage.sitefile import SiteFile
 
@@ -33,6 +32,8 @@ def audit(
 
     Example: `cboc audit --format csv > sent.csv`
     """
+    from cboc.joining.sent import sent_by  # a site that has joined has what that needs
+
     kept = site_file(file)
     sent = sent_by(kept)
     rows: list[Row] = [

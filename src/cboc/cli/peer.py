@@ -17,7 +17,6 @@ from cboc.cli.site_option import FILE, SiteOption, hint
 from cboc.cli.standing import local_time
 from cboc.errors import CbocError
 from cboc.exchange.network import Unreachable
-from cboc.joining.feeds import feeds_path
 
 if TYPE_CHECKING:
     from cboc.exchange.feeds.feedfile import FeedFile
@@ -149,6 +148,7 @@ def _meet(kept: FeedFile, site: str) -> None:
 
 def _feeds_of(file: Path) -> FeedFile:
     from cboc.exchange.feeds.feedfile import FeedFile
+    from cboc.joining.feeds import feeds_path
 
     path = feeds_path(file)
     if not path.exists():

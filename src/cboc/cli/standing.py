@@ -15,7 +15,6 @@ from cboc.cli.site_option import hint
 from cboc.errors import CbocError
 from cboc.exchange.amendment import changes
 from cboc.exchange.network import Drift, Standing
-from cboc.joining.agreement import kept_versions
 from cboc.site.site import Site
 from cboc.site.trial import TOLD, Status, Trial
 from cboc.storage.sitefile import SiteFile
@@ -112,6 +111,8 @@ def standing_of(site: Site, file: Path) -> Iterator[tuple[str, Any]]:
 
 def _versions(site: Site, file: Path) -> Iterator[tuple[str, Any]]:
     """How the study has changed so far, and whether a change waits to be accepted."""
+    from cboc.joining.agreement import kept_versions  # a site that has joined has what that needs
+
     versions = kept_versions(SiteFile(file))
     for before, after in pairwise(versions):
         yield f"version {after.version}", "; ".join(changes(before, after))
