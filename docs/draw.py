@@ -53,6 +53,7 @@ def main() -> None:
 def fill(page_name: str, results: Path, tables: tuple[str, ...], pictures: dict[str, str]) -> None:
     """Make the tables and pictures of a directory of results, and put the short ones into their page."""
     subprocess.run([CBOC, "evidence", "show", results], check=True)
+    pictures = {drawn: name for drawn, name in pictures.items() if (results / drawn).exists()}
     for drawn, name in pictures.items():
         shutil.copy(results / drawn, HERE / name)
     sections = (results / f"{results.name}.md").read_text(encoding="utf-8").split("### ")
