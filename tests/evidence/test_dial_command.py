@@ -71,6 +71,7 @@ def test_bad_input_is_one_sentence(tmp_path):
         return one_sentence(cboc("evidence", "dial", "--out", tmp_path / "o", *more))
 
     assert "did you mean 'groups'?" in dial("--world", "group")
+    assert "did you mean 'groups'?" in dial("--world", "group", "--r", 0.5)
     assert "from 0 to 1; this is 2.0" in dial("--r", 2)
     assert "from 1 to 8; this is 9" in dial("--dimension", 9)
     assert "from 2 to 100; this is 1" in dial("--sites", 1)

@@ -97,7 +97,7 @@ def dial(
     """
     directory = directory_of(out)
     kinds = world or (["dial"] if quick else list(WORLDS))
-    if r and "dial" not in kinds:
+    if r and "dial" not in kinds and set(kinds) <= set(WORLDS):
         raise CbocError(
             f"--r turns the dial, and has no effect on {', '.join(kinds)}; leave it out, or add --world dial."
         )
