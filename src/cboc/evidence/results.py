@@ -132,7 +132,7 @@ class Results(Generic[J, R]):
         with only_writer(self.directory / COSTS):
             mark = self.directory / MARK
             if not mark.exists():
-                _write(mark, json.dumps({"edition": EDITION, **libraries()}) + "\n")
+                write_whole(mark, json.dumps({"edition": EDITION, **libraries()}) + "\n")
             for path in (self.path, self.directory / COSTS):
                 _cut_half_line(path)
             self._read()  # rows that another process has added since
@@ -152,7 +152,7 @@ class Results(Generic[J, R]):
         return not self.rows or self.path.read_bytes() == self._in_order().encode()
 
     def _put_in_order(self) -> None:
-        _write(self.path, self._in_order())
+        write_whole(self.path, self._in_order())
 
     def _in_order(self) -> str:
         return "".join(_line(self.rows[job].to_json()) for job in sorted(self.rows))
@@ -219,7 +219,7 @@ def _line(content: dict[str, Any]) -> str:
     return json.dumps(content, separators=(",", ":")) + "\n"
 
 
-def _write(path: Path, text: str) -> None:
+def write_whole(path: Path, text: str) -> None:
     """Write all of the text or nothing, even if killed."""
     draft = path.with_suffix(".tmp")
     draft.write_text(text, encoding="utf-8")

@@ -9,6 +9,7 @@ from pathlib import Path
 from cboc.errors import CbocError
 from cboc.evidence.real.families import family
 from cboc.evidence.real.source import PAGE, Source
+from cboc.evidence.results import write_whole
 
 NAME = "tables.json"
 
@@ -35,9 +36,7 @@ def remember_tables(results: Path, digests: dict[str, str]) -> None:
     if _kept(results) == digests:
         return
     results.mkdir(parents=True, exist_ok=True)
-    draft = results / f"{NAME}.tmp"
-    draft.write_text(json.dumps(digests, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    draft.replace(results / NAME)
+    write_whole(results / NAME, json.dumps(digests, indent=1, sort_keys=True) + "\n")
 
 
 def unpublished(results: Path, families: Iterable[str]) -> list[str]:
