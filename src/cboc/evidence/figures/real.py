@@ -25,7 +25,7 @@ SHOWN = {  # the last is drawn on top
     Pace.FREE: (ALONE, "cboc-u-gated", OURS),
 }
 COLUMNS = 3
-BAR = 0.62
+SPAN = 2.5  # points: the width of the line from quartile to quartile
 
 
 def progress(campaigns: Campaigns, initial: int, pace: Pace) -> Figure:
@@ -60,41 +60,40 @@ def _curve(method: str, values: Array) -> Curve:  # (seeds, 40)
 
 
 def arrivals(campaigns: Campaigns, initial: int, pace: Pace) -> Figure:
-    """A panel for each family: how many experiments each method takes to a Gap of 0.95. Shorter is better."""
+    """A panel for each family: how many experiments each method takes to a Gap of 0.95. Further left is better."""
     settings = campaigns.of(initial, pace)
     methods = campaigns.methods(*settings)
     fig, axes = style.panels(len(settings), COLUMNS, 0.9 + 0.21 * len(methods), sharex=True, sharey=True)
     counts: set[int] = set()
     for ax, setting in zip(axes, settings, strict=True):
-        counts |= _bars(ax, campaigns, setting, methods)
+        counts |= _spans(ax, campaigns, setting, methods)
         style.title(ax, _titled(setting))
-        ax.set_xlim(0, NEVER)
+        ax.set_xlim(0, NEVER + 1)
         ax.set_yticks(range(len(methods)), [look(m).name for m in methods])
         ax.set_ylim(len(methods) - 0.4, -0.6)
         ax.grid(visible=False, axis="y")
     _number_the_lowest(axes)
+    seeds = " or ".join(map(str, sorted(counts)))
     note = (
-        f"experiments until the Gap is 0.95, never counts as {NEVER}; means over sites; "
-        f"{error_name(counts, 'bars', '95 % interval')}; upright line: Individual"
+        f"experiments until the Gap is 0.95, {NEVER}: never; medians over sites and {seeds} seeds; "
+        "lines: the middle half; upright line: Individual"
     )
     fig.supxlabel(note, fontsize=style.SMALL, color=INK)
     return fig
 
 
-def _bars(ax: Axes, campaigns: Campaigns, setting: Setting, methods: Sequence[str]) -> set[int]:
-    """Draw the bars of one family; return how many seeds they have."""
+def _spans(ax: Axes, campaigns: Campaigns, setting: Setting, methods: Sequence[str]) -> set[int]:
+    """Draw the medians and quartiles of one family; return how many seeds they have."""
     cells = {name: cell for name in methods if (cell := campaigns.cell(setting, name)) is not None}
-    means = {name: cell.of("arrival").mean(axis=1) for name, cell in cells.items()}
-    if ALONE in means:
-        ax.axvline(float(means[ALONE].mean()), color=INK, linewidth=1.0, zorder=1)
+    found = {name: np.quantile(cell.of("arrival"), (0.25, 0.5, 0.75)) for name, cell in cells.items()}
+    if ALONE in found:
+        ax.axvline(float(found[ALONE][1]), color=INK, linewidth=0.8, zorder=1)
     for y, method in enumerate(methods):
-        if method in means:
-            values = means[method]
-            reach = None if len(values) < 2 else min(float(margin(values)), float(NEVER))
-            ax.barh(
-                y, values.mean(), BAR, xerr=reach, color=look(method).colour, ecolor=INK, error_kw={"elinewidth": 1.0}
-            )
-    return {len(values) for values in means.values()}
+        if method in found:
+            low, middle, high = found[method]
+            ax.hlines(y, low, high, color=look(method).colour, linewidth=SPAN)
+            ax.plot([middle], [y], "o", color=look(method).colour, markeredgecolor="white", markersize=8.0)
+    return {len(cell.rows) for cell in cells.values()}
 
 
 def _number_the_lowest(axes: Sequence[Axes]) -> None:

@@ -5,18 +5,30 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from math import prod
 from pathlib import Path
 
 from cboc.data.dataset import Direction
 from cboc.errors import CbocError, at, did_you_mean
 from cboc.evidence.real.lookup import Known, Lookup, Row, known, nearest, options
-from cboc.evidence.real.source import ARYL_HALIDE, ARYLATION, FRACTIONS, PHOTO_PCE10, PHOTO_WF3, SUZUKI, Line, Source
+from cboc.evidence.real.source import (
+    ARYL_HALIDE,
+    ARYLATION,
+    FRACTIONS,
+    PAGE,
+    PHOTO_PCE10,
+    PHOTO_WF3,
+    SUZUKI,
+    Line,
+    Source,
+)
 from cboc.space.parameters import Choice, Float
 from cboc.space.space import Space
 
 MOST_SITES = 8  # of a study; where a family has more, each seed draws its own
 SIMPLEX = Space({name: Float(0.0, 1.0) for name in FRACTIONS}, [f"{' + '.join(FRACTIONS)} == 1"])
 CLOSE = 1e-6  # so far may fractions be from a sum of 1
+LARGEST = 100_000  # designs of a table
 
 
 @dataclass(frozen=True)
@@ -46,6 +58,11 @@ def reactions(
         }
         if not lines:
             raise CbocError(f"{directory / source.file} has no line that names its options; get the file again.")
+        if (size := prod(map(len, choices.values()))) > LARGEST:
+            raise CbocError(
+                f"{directory / source.file} has options for {size:,} designs, and a table has at most {LARGEST:,}; "
+                f"get the file again ({PAGE})."
+            )
         with at(str(directory / source.file)):
             space = Space({name: Choice(tuple(found)) for name, found in choices.items()})
         by_site: dict[str, list[Row]] = {}
