@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cboc.data.dataset import Dataset
+from cboc.data.dataset import Dataset, Direction
 from cboc.data.objective import Measurement
 from cboc.errors import CbocError
 from cboc.space.parameters import Choice, Float, Int
@@ -133,7 +133,7 @@ def test_one_standard_error_serves_all():
             lambda: Dataset([[0.0]], [1], failures=[[0, 0]]),
             "X and failures need equally many columns, but have 1 and 2.",
         ),
-        (lambda: Dataset([[0.0]], [1], direction="maximize"), "unknown direction 'maximize'; did you mean 'maximise'?"),
+        (lambda: Dataset([[0.0]], [1], direction="maximice"), "unknown direction 'maximice'; did you mean 'maximise'?"),
         (
             lambda: Dataset.empty(2) + Dataset.empty(3),
             "datasets can be added only if dimension and direction agree, but got (2, maximise) and (3, maximise).",
@@ -153,6 +153,19 @@ def test_a_mistake_is_named_in_one_sentence(build, message):
     with pytest.raises(CbocError) as caught:
         build()
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("said", ["minimise", "minimize", "min", "Minimise", "MINIMIZE", " Min "])
+def test_a_direction_is_understood_however_it_is_said(said):
+    assert Direction.of(said) is Direction.MINIMISE
+    assert Direction.of(said.lower().replace("min", "max", 1)) is Direction.MAXIMISE
+    assert Dataset([[0.0]], [1], direction=said).direction is Direction.MINIMISE
+
+
+@pytest.mark.parametrize("given", ["", "m", "up", "maximum", None, 1, True])
+def test_a_direction_is_never_guessed(given):
+    with pytest.raises(CbocError, match="unknown direction"):
+        Direction.of(given)
 
 
 def test_only_datasets_can_be_added():

@@ -252,8 +252,8 @@ MISTAKES = {
         "study.toml, [[site]] 'a': the key 'direction' is missing; it is \"maximise\" or \"minimise\".",
     ),
     "wrong direction": (
-        MINIMAL.replace('"minimise"', '"minimize"', 1),
-        "[[site]] 'a': direction = \"minimize\" is unknown; did you mean 'minimise'?",
+        MINIMAL.replace('"minimise"', '"minimice"', 1),
+        "[[site]] 'a': unknown direction 'minimice'; did you mean 'minimise'?",
     ),
     "wrong type": (MINIMAL.replace("= 3", '= "3"'), 'study.toml, [study]: horizon is a whole number, but got "3".'),
     "wrong truth": (MINIMAL.replace("= 3", "= true"), "horizon is a whole number, but got true."),
@@ -465,3 +465,9 @@ def test_whoever_coordinates_needs_no_program(write):
     assert read_terms(path).study.sites == ("a",)
     with pytest.raises(CbocError, match="'a': the template: cannot read .*missing"):
         _ = read(path).experiments
+
+
+@pytest.mark.parametrize("said", ["minimize", "min", "MIN", "Minimise"])
+def test_a_direction_may_be_said_in_several_ways(write, said):
+    file = read(write(MINIMAL.replace('"minimise"', f'"{said}"')))
+    assert file.directions == {"a": "minimise", "b": "minimise"}

@@ -59,7 +59,7 @@ def join(
     ],
     code: Annotated[str | None, typer.Argument(help="The invitation, for a coordinator.", show_default=False)] = None,
     direction: Annotated[
-        str | None, typer.Option(metavar="maximise|minimise", help="What to do with the outcome.")
+        str | None, typer.Option(metavar="maximise|minimise", help="What to do with the outcome; max and min, too.")
     ] = None,
     file: SiteOption = FILE,
     site: Annotated[str | None, typer.Option(help="Without a coordinator: the site's name in the study.")] = None,

@@ -35,10 +35,16 @@ class Direction(StrEnum):
 
     @classmethod
     def of(cls, given: object) -> Direction:
-        """The direction that a user gave, as a Direction."""
-        if given not in tuple(cls):
-            raise CbocError(f"unknown direction {given!r}; {did_you_mean(str(given), cls)}")
-        return cls(str(given))
+        """The direction that a user gave: also "maximize", "max", "minimize" and "min", in any case."""
+        said = given.strip().lower() if isinstance(given, str) else ""
+        if said not in SAID:
+            raise CbocError(f"unknown direction {given!r}; {did_you_mean(said, cls)}")
+        return SAID[said]
+
+
+SAID = {
+    word: direction for direction in Direction for word in (direction, direction.replace("ise", "ize"), direction[:3])
+}  # how people say it
 
 
 @dataclass(frozen=True, eq=False)

@@ -165,7 +165,7 @@ def read(path: str | Path) -> StudyFile:
     """Read the study of a TOML file; paths in it are relative to its folder."""
     path = Path(path)
     settings, sites, sources, space = _parts(path)
-    directions = {site: Direction(section.choose("direction", tuple(Direction))) for site, section in sites.items()}
+    directions = {site: _direction(section) for site, section in sites.items()}
     file = StudyFile(
         path=path,
         study=_study(settings, space, sites),
@@ -205,12 +205,20 @@ def read_experiment(path: str | Path, site: Site) -> Experiment:
     """Read the experiment of a site that has joined from the site's own section, as in a simulation."""
     _, sections, sources, _ = _parts(Path(path))
     section = sections[site.name]
-    if section.choose("direction", tuple(Direction), site.direction) != site.direction:
+    if _direction(section, site.direction) != site.direction:
         raise CbocError(f"{section.place}: the site has joined to {site.direction}; correct its direction here.")
     if site.name not in sources:
         raise _without_source(section.place)
     with at(section.place):
         return sources[site.name].experiment(site.name, site.study.space, site.direction, site.policy.seed)
+
+
+def _direction(section: Section, default: Direction | None = None) -> Direction:
+    """The direction of a site's section, however it is said; without a default it has to be there."""
+    either = Kind('"maximise" or "minimise"', lambda value: isinstance(value, str))
+    said = section.need("direction", either) if default is None else section.get("direction", either, default)
+    with at(section.place):
+        return Direction.of(said)
 
 
 def _without_source(place: str) -> CbocError:
