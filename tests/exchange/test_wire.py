@@ -18,6 +18,7 @@ STUDY = Study({"a": (0.0, 1.0), "b": (0.0, 1.0)}, ("x", "y"), 4, name="trial run
 FORMS = {
     "proposal": wire.PROPOSAL,
     "invitation": wire.INVITATION,
+    "invited": wire.INVITED,
     "mix": wire.MIXED,
     "news": wire.NEWS,
     "acceptance": wire.ACCEPTANCE,
@@ -28,6 +29,7 @@ FORMS = {
 GOOD = {
     "proposal": {"X": [[0.5, 1]], "bests": [[0.0, 0.25]], "reward": -1.5},
     "invitation": {"code": "code", "token": "t" * 43, "digest": STUDY.digest, "site": "caffè 🧪"},
+    "invited": {"code": "code", "token": "t" * 43},
     "mix": {"X": [[0.5, 1.0]], "weights": [0.25, 0.75], "snapshot": 3, "leader": "y", "others": [[0.0, 1.0]]},
     "news": {"snapshot": 3, "others": [[0.0, 1.0]]},
     "acceptance": {"digest": STUDY.digest},
@@ -65,6 +67,7 @@ def test_every_message_has_a_form_that_is_known():
     assert all(form in FORMS.values() for form in forms)
     assert {(endpoint.method, endpoint.path) for endpoint in wire.ENDPOINTS} == {
         ("POST", "/v2/join"),
+        ("POST", "/v2/invitation"),
         ("GET", "/v2/study"),
         ("GET", "/v2/standing"),
         ("GET", "/v2/news"),
@@ -80,6 +83,7 @@ def test_every_message_has_a_form_that_is_known():
     ("method", "path", "words"),
     [
         ("POST", "/v2/join", "joined the study"),
+        ("POST", "/v2/invitation", "looked at what an invitation is for"),
         ("GET", "/v2/study", "asked what was agreed"),
         ("GET", "/v2/standing", "asked where the study stands"),
         ("PUT", "/v2/turns/12/proposal", "proposed a design for turn 12"),
@@ -207,6 +211,8 @@ WRONG = {
     ("proposal", "reward"): WRONG_NUMBERS,
     ("invitation", "code"): [None, "", 3, True, [], "a b", "é", "\x00", "\ud800", "x" * (wire.LONGEST_SECRET + 1)],
     ("invitation", "token"): [None, "", 3, "a b", "x" * (wire.LONGEST_SECRET + 1)],
+    ("invited", "code"): [None, "", 3, True, [], "a b", "é", "\x00", "\ud800", "x" * (wire.LONGEST_SECRET + 1)],
+    ("invited", "token"): [None, "", 3, "a b", "x" * (wire.LONGEST_SECRET + 1)],
     ("acceptance", "digest"): [None, "", 3, "a b", "x" * (wire.LONGEST_SECRET + 1)],
     ("invitation", "digest"): ["", 3, "a b", "x" * (wire.LONGEST_SECRET + 1)],
     ("invitation", "site"): WRONG_NAMES,

@@ -7,6 +7,7 @@ advise.py       advice on every site of a run
 pictures.py     pictures of a run
 report/         a run, or the case study, as one HTML page
 lab.py          the commands of a site
+address.py      the addresses that a person may give
 sheet.py        what `cboc ask` prints
 standing.py     what `cboc status` prints
 site_option.py  the site's own file, as an option and in hints
@@ -19,6 +20,7 @@ audit.py        everything that ever left a site
 doctor.py       check that a site has everything it needs
 local.py        a site's own page, on its own machine
 coordinator.py  the commands for running a coordinator
+invitations.py  invite a site, and look at what an invitation is for
 operations.py   backup and restore
 rehearsal.py    a coordinator and three sites on one machine
 evidence/       `cboc evidence`

@@ -1,4 +1,4 @@
-"""The commands for running a coordinator: serve, invite, revoke, people, certificate."""
+"""The commands for running a coordinator: serve, revoke, people, certificate."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ import typer
 
 from cboc.cli.notes import notes
 from cboc.cli.operations import DATABASE, Database, needs_service
-from cboc.cli.show import Format, Row, write
 from cboc.errors import CbocError, did_you_mean
 from cboc.exchange.study_diff import differences
 from cboc.studyfile import Terms, read_terms
@@ -27,7 +26,6 @@ StudyName = Annotated[
     str | None, typer.Option("--study", metavar="NAME", help="Which study.", show_default="the only one")
 ]
 LOOPBACK = "127.0.0.1"
-LONGEST_DAYS = 3650
 
 
 def serve(
@@ -93,40 +91,6 @@ def _run(host: str, port: int, workers: int, certificate: Path | None, key: Path
     )
 
 
-def invite(
-    site: Annotated[str | None, typer.Argument(help="Whom to invite.", show_default="all that have not joined")] = None,
-    study: StudyName = None,
-    days: Annotated[float, typer.Option(help="For how many days the invitation is valid.")] = 7.0,
-    url: Annotated[str, typer.Option(help="The coordinator's address, as the site reaches it.")] = "URL",
-    database: Database = DATABASE,
-    format: Annotated[Format, typer.Option(help="How to print the rows.")] = Format.TABLE,
-) -> None:
-    """Invite a site, or all that have not joined; each gets a code that works once.
-
-    Give the code to the site in a way that you trust, such as by telephone or encrypted mail. The site joins with it,
-    and makes the token by which it is known from then on.
-
-    Example: `cboc invite lab-b --url https://cboc.example.org`
-    """
-    with opened(database) as engine:
-        from cboc.coordinator.tokens import Tokens
-
-        if not 0.0 < days <= LONGEST_DAYS:
-            raise CbocError(f"--days is above 0 and at most {LONGEST_DAYS}; got {days:g}.")
-        name = _chosen(engine, study)
-        door = Tokens(engine)
-        wanted = door.absent(name) if site is None else [site]
-        if not wanted:
-            raise CbocError(f"all sites of '{name}' have joined; name one to invite it again.")
-        rows: list[Row] = [{"site": each, "code": door.invite(name, each, 86400.0 * days)} for each in wanted]
-    typer.echo(write(rows, format))
-    notes.print(
-        f"At the site: cboc join {url} CODE --direction maximise|minimise, and --certificate if you made your own; "
-        "a site that takes part in this study already, without a coordinator, uses cboc move in place of join. "
-        "Earlier codes for these sites that were not used are no longer valid."
-    )
-
-
 def revoke(
     site: Annotated[str, typer.Argument(help="The site whose token and invitations end.")],
     study: StudyName = None,
@@ -145,7 +109,7 @@ def revoke(
         from cboc.coordinator.tokens import Tokens
         from cboc.coordinator.transactions import Transactions
 
-        name = _chosen(engine, study)
+        name = chosen(engine, study)
         Tokens(engine).revoke(name, site)
         if for_good:
             Transactions(engine).leave(name, site)
@@ -283,7 +247,8 @@ def _begin(engine: Engine, terms: Terms, past: Handover | None = None) -> str:
     return f"Study '{study.name}' goes on in round {transactions.standing(study.name).round}.{own}"
 
 
-def _chosen(engine: Engine, study: str | None) -> str:
+def chosen(engine: Engine, study: str | None) -> str:
+    """The study that is meant: the one of this name, or the only one."""
     from cboc.coordinator.transactions import Transactions
 
     names = Transactions(engine).names()

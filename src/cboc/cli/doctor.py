@@ -9,7 +9,8 @@ from pathlib import Path
 import typer
 
 from cboc import __version__
-from cboc.cli.lab import QUICK, is_private, site_of
+from cboc.cli.address import is_private
+from cboc.cli.lab import QUICK, site_of
 from cboc.cli.site_option import FILE, SiteOption
 from cboc.errors import CbocError
 from cboc.site.site import Site

@@ -10,11 +10,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import urlsplit
 
 import typer
 
 from cboc.advice.spending import spending
+from cboc.cli.address import WITHOUT_CENTRE, check_way, is_private
+from cboc.cli.invitations import shown_terms
 from cboc.cli.notes import notes
 from cboc.cli.sheet import in_short, same_in_all, sheet, told_lines, wells_for
 from cboc.cli.show import Format, Row, write
@@ -24,6 +25,7 @@ from cboc.data.dataset import Direction
 from cboc.data.numbers import read_number
 from cboc.data.objective import Measurement
 from cboc.errors import CbocError, at, installing
+from cboc.exchange.invitation import is_invitation
 from cboc.exchange.network import Standing, Unreachable, Waiting, WithoutCentre
 from cboc.exchange.study import Study
 from cboc.site import worksheet
@@ -39,8 +41,6 @@ WAITING, FINISHED = 3, 4  # exit codes of ask
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.1, 300.0  # seconds between two questions while waiting
 QUICK, LONG = 5.0, 30.0  # seconds of patience with the coordinator
 
-WITHOUT_CENTRE = ("folder:", "stick:", "peers:")  # how addresses begin; needs no extra, unlike cboc.joining.feeds
-
 Git = Annotated[
     bool | None,
     typer.Option("--git/--no-git", help="The folder is a git working copy: pull and push it.", show_default=False),
@@ -55,7 +55,11 @@ Cost = Annotated[float | None, typer.Option(min=0.0, help="What the experiment c
 
 def join(
     address: Annotated[
-        str, typer.Argument(help="A coordinator, https://HOST:PORT, a shared folder, folder:PATH, or peers:.")
+        str,
+        typer.Argument(
+            help="An invitation file, lab-b.cboc; or the address of a coordinator, https://HOST:PORT, of a shared "
+            "folder, folder:PATH, or peers:."
+        ),
     ],
     code: Annotated[str | None, typer.Argument(help="The invitation, for a coordinator.", show_default=False)] = None,
     direction: Annotated[
@@ -101,16 +105,24 @@ def join(
 ) -> None:
     """Take part in a study, with an invitation to a coordinator, through a shared folder or between peers.
 
+    An invitation file holds address, code and certificate: the terms are shown, and the direction is asked for. The
+    file works once, and is as secret as a key until then.
+
     All of this site's data are in its own file: the token, which is made here, the trials with their outcomes, and a
     copy of every message that leaves. Outcomes do not leave. Keep the file, and let nobody else read it. Without a
     coordinator, the site's keys and everybody's feeds are in a second file beside it, which ends in .feeds.
 
-    Examples: `cboc join https://cboc.example.org 8Zk... --direction maximise`, `cboc join folder:~/Nextcloud/ours
-    --site lab-b --direction maximise`, `cboc join peers: --site lab-b --study study.toml --direction maximise`
+    Examples: `cboc join lab-b.cboc`, `cboc join https://cboc.example.org 8Zk... --direction maximise`, `cboc join
+    folder:~/Nextcloud/ours --site lab-b --direction maximise`, `cboc join peers: --site lab-b --study study.toml
+    --direction maximise`
     """
     is_without_centre = address.startswith(WITHOUT_CENTRE)
     check_way(address)
-    if not is_without_centre and not is_private(address):  # before the code and a token are sent
+    is_file = is_invitation(address)
+    if is_file and code is None and certificate is None:  # if they are given, joining says what is wrong
+        needs("page", "httpx2")
+        direction = shown_terms(address, file, direction)
+    elif not is_without_centre and not is_file and not is_private(address):  # before the code and a token are sent
         notes.print(
             f"{address} is not HTTPS: anybody on the way can read designs and speak for this site.", style="red"
         )
@@ -141,14 +153,6 @@ def join(
     say_trouble(joined)
     start = f"Joined '{joined.study.name}' as '{joined.name}', with {others or 'nobody else'}"
     notes.print(f"{start}. Next: {hint('peer serve' if address.startswith('peers:') else 'ask', file)}.")
-
-
-def check_way(address: str) -> None:
-    """Raise one sentence if an address is none."""
-    if "://" not in address and not address.startswith(WITHOUT_CENTRE):
-        raise CbocError(
-            f"an address is https://HOST:PORT of a coordinator, folder:PATH, stick:FILE or peers:; '{address}' is none."
-        )
 
 
 def say_trouble(site: Site) -> None:
@@ -380,12 +384,6 @@ def needs(extra: str, *modules: str) -> None:
 
     if any(importlib.util.find_spec(module) is None for module in modules):
         raise CbocError(f"this needs an extra; {installing(extra)}.")
-
-
-def is_private(url: str) -> bool:
-    """Is the connection safe from eavesdroppers?"""
-    parts = urlsplit(url)
-    return parts.scheme == "https" or parts.hostname in ("127.0.0.1", "::1", "localhost")
 
 
 def _direction(given: str | None) -> Direction | None:

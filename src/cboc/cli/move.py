@@ -6,15 +6,19 @@ from typing import Annotated
 
 import typer
 
-from cboc.cli.lab import Certificate, Git, check_way, is_private, needs, site_file
+from cboc.cli.address import check_way, is_private
+from cboc.cli.lab import Certificate, Git, needs, site_file
 from cboc.cli.notes import notes
 from cboc.cli.show import many
 from cboc.cli.site_option import FILE, SiteOption, hint
+from cboc.exchange.invitation import is_invitation
 from cboc.exchange.network import WithoutCentre
 
 
 def move(
-    address: Annotated[str, typer.Argument(help="A shared folder, folder:PATH, or a coordinator, https://HOST:PORT.")],
+    address: Annotated[
+        str, typer.Argument(help="A shared folder, folder:PATH, an invitation file, or https://HOST:PORT.")
+    ],
     code: Annotated[str | None, typer.Argument(help="The invitation, for a coordinator.", show_default=False)] = None,
     sealed: Annotated[
         bool | None,
@@ -34,7 +38,8 @@ def move(
     it. A coordinator first takes over what all sites have exported: `cboc serve STUDY.toml --feeds FILE`. If this is
     interrupted, run it again: until it is done the site stays where it was.
 
-    Examples: `cboc move folder:~/Nextcloud/ours`, `cboc move https://cboc.example.org 8Zk...`
+    Examples: `cboc move folder:~/Nextcloud/ours`, `cboc move lab-b.cboc`,
+    `cboc move https://cboc.example.org 8Zk...`
     """
     before = site_file(file).about["url"]
     needs("page", "httpx2", "cryptography")
@@ -42,7 +47,7 @@ def move(
     from cboc.joining.feeds import is_address
 
     check_way(address)
-    if not is_address(address) and not is_private(address):
+    if not is_address(address) and not is_invitation(address) and not is_private(address):
         notes.print(f"{address} is not HTTPS: anybody on the way can read designs and speak for the site.", style="red")
     text = None if certificate is None else certificate.read_text(encoding="ascii", errors="replace")
     site = move(address, code, storage=file, certificate=text, sealed=sealed, git=git)

@@ -120,7 +120,7 @@ def _sites(transactions: Transactions, tokens: Tokens) -> APIRouter:
     @router.post(wire.JOIN.path, **_documented(wire.JOIN))
     def join(body: Body) -> Response:
         said = wire.read(wire.INVITATION, body, is_exact=True)
-        study, site = tokens.invited(said["code"])
+        study, site = tokens.invited(said["code"], said["token"])
         *earlier, agreed = transactions.versions(study)
         newest = (None, agreed.digest, replace(agreed, version=0).digest)  # a study file does not say its version
         known = newest if said["site"] is None else (*newest, *(each.digest for each in earlier))
@@ -132,6 +132,11 @@ def _sites(transactions: Transactions, tokens: Tokens) -> APIRouter:
         if said["digest"] in newest:  # else a site comes back with an earlier version in its file
             transactions.accept(study, site, agreed.digest)
         return membership(study, site)
+
+    @router.post(wire.LOOK.path, **_documented(wire.LOOK))
+    def look(body: Body) -> Response:
+        said = wire.read(wire.INVITED, body, is_exact=True)
+        return membership(*tokens.invited(said["code"], said["token"]))
 
     @router.get(wire.STUDY.path, **_documented(wire.STUDY))
     def study(who: Who) -> Response:

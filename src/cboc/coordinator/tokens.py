@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from hashlib import sha256
 from secrets import token_urlsafe
 from typing import Any
@@ -73,9 +74,7 @@ class Tokens:
         if len(token) < SHORTEST:
             raise CbocError(f"a token has at least {SHORTEST} characters; got {len(token)}.")
         with transaction(self._engine) as connection:
-            invite = self._invite(connection, code)
-            if invite.token is not None and invite.token != fingerprint(token):
-                raise NotAllowed("this invitation has already been used; ask for another.")
+            invite = self._invite(connection, code, token)
             mark = {"token": fingerprint(token)}
             connection.execute(update(invites).where(invites.c.code == invite.code).values(mark))
             is_site = (sites.c.study == invite.study) & (sites.c.site == invite.site)
@@ -88,17 +87,22 @@ class Tokens:
                 connection.execute(delete(invites).where(is_other))
         return invite.study, invite.site
 
-    def invited(self, code: str) -> tuple[str, str]:
-        """Return (study, site) of an invitation, which stays as it is."""
+    def invited(self, code: str, token: str) -> tuple[str, str]:
+        """Return (study, site) of an invitation that this token may use; it stays as it is."""
         with transaction(self._engine, is_reading=True) as connection:
-            invite = self._invite(connection, code, is_reading=True)
+            invite = self._invite(connection, code, token, is_reading=True)
         return invite.study, invite.site
 
-    def _invite(self, connection: Connection, code: str, *, is_reading: bool = False) -> Row[Any]:
+    def _invite(self, connection: Connection, code: str, token: str, *, is_reading: bool = False) -> Row[Any]:
         wanted = select(invites).where(invites.c.code == fingerprint(code))
         invite = connection.execute(wanted if is_reading else wanted.with_for_update()).one_or_none()
-        if invite is None or (invite.token is None and self._clock() > invite.expires_at):
+        if invite is None:
             raise NotAllowed("this invitation is unknown or too old; ask for another.")
+        if invite.token is None and self._clock() > invite.expires_at:
+            until = datetime.fromtimestamp(invite.expires_at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+            raise NotAllowed(f"this invitation is too old: it was valid until {until}; ask for another.")
+        if invite.token is not None and invite.token != fingerprint(token):
+            raise NotAllowed("this invitation has already been used; ask for another.")
         return invite
 
     def who(self, token: str) -> tuple[str, str]:

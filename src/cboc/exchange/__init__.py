@@ -13,6 +13,7 @@ ledger.py       the record of a study: what is added to the facts, and how a rou
 rest.py         a network through a coordinator
 wire.py         every message between site and coordinator, field by field
 http.py         how messages are sent, and how answers are read
+invitation.py   an invitation as one file: address, code and certificate
 certificate.py  a certificate of one's own, for TLS
 feeds/          a network without a centre: signed feeds, and what carries them
 """

@@ -124,6 +124,13 @@ class Rest:
             raise disagreement(expected, agreement)
         raise self._refusal(answer)
 
+    def look(self, code: str) -> Membership:
+        """What an invitation is for; it stays as it is."""
+        answer = self.client.send(wire.LOOK, {"code": code, "token": self.client.token})
+        if answer.status != KNOWN:
+            raise self._refusal(answer)
+        return Membership(**answer.read(wire.MEMBERSHIP))
+
     def membership(self) -> Membership:
         """What the site's token stands for."""
         return Membership(**self._known(wire.STUDY))

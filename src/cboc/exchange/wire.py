@@ -122,6 +122,7 @@ AGREEMENT = Kind(lambda value: OBJECT.fits(value) and _is_shallow(value, DEEPEST
 REASON = Kind(lambda value: value in REASONS, "a known reason", {"type": "string", "enum": list(REASONS)})
 
 PROPOSAL: Form = {"X": POINTS, "bests": BESTS.optional, "reward": NUMBER.optional}
+INVITED: Form = {"code": SECRET, "token": SECRET}
 INVITATION: Form = {"code": SECRET, "token": SECRET, "digest": SECRET.optional, "site": CLAIM.optional}
 MIXED: Form = {"X": POINTS, "weights": WEIGHTS, "snapshot": STATE, "leader": NAME.optional, "others": FEW_POINTS}
 NEWS: Form = {"snapshot": STATE, "others": FEW_POINTS}
@@ -170,6 +171,7 @@ class Endpoint:
 
 
 JOIN = Endpoint("POST", f"/{VERSION}/join", "joined the study", INVITATION, MEMBERSHIP)
+LOOK = Endpoint("POST", f"/{VERSION}/invitation", "looked at what an invitation is for", INVITED, MEMBERSHIP)
 STUDY = Endpoint("GET", f"/{VERSION}/study", "asked what was agreed", gives=MEMBERSHIP)
 SUBMIT = Endpoint("PUT", f"/{VERSION}/turns/{{turn}}/proposal", "proposed a design for turn {turn}", PROPOSAL)
 MIX = Endpoint("GET", f"/{VERSION}/turns/{{turn}}/mix", "asked for the mix of turn {turn}", gives=MIXED)
@@ -178,7 +180,7 @@ STAND = Endpoint("GET", f"/{VERSION}/standing", "asked where the study stands", 
 LEAVE = Endpoint("POST", f"/{VERSION}/leave", "left the study")
 ACCEPT = Endpoint("POST", f"/{VERSION}/accept", "accepted a change of the study", ACCEPTANCE)
 HEALTH = Endpoint("GET", "/healthz", "asked what time it is")
-ENDPOINTS = (JOIN, STUDY, SUBMIT, MIX, HEAR, STAND, LEAVE, ACCEPT, HEALTH)
+ENDPOINTS = (JOIN, LOOK, STUDY, SUBMIT, MIX, HEAR, STAND, LEAVE, ACCEPT, HEALTH)
 APPEND = Endpoint("APPEND", "/feed/{number}", "wrote entry {number} of its feed")  # without a coordinator
 DESIGNS = {"X": "proposed design", "bests": "best design so far"}  # the fields that hold designs, in words
 SECRETS = ("code", "token")  # the fields that would let anybody act as the site

@@ -1,6 +1,7 @@
 """Joining a study: the same `Site` as in one process, with its data in its own file.
 
 site = cboc.join("https://coordinator:8000", code, storage="lab-b.db", direction="maximise")
+site = cboc.join("lab-b.cboc", storage="lab-b.db", direction="maximise")      # an invitation file
 site = cboc.join("folder:/shared/ours", site="lab-b", storage="lab-b.db", direction="maximise")
 site = cboc.join("peers:", site="lab-b", storage="lab-b.db", study=study, direction="maximise")
 site = cboc.join(storage="lab-b.db")            # later, in another process: it goes on where it was
@@ -20,11 +21,13 @@ from typing import Any
 from cboc.data.dataset import Dataset, Direction
 from cboc.errors import CbocError, check_kind
 from cboc.exchange.identity import identify
+from cboc.exchange.invitation import is_invitation
 from cboc.exchange.network import Network
 from cboc.exchange.rest import Rest
 from cboc.exchange.study import Study
 from cboc.joining import coordinator, feeds
 from cboc.joining.agreement import damaged, keep_agreement, kept_agreement
+from cboc.joining.invited import unfolded
 from cboc.site.policy import Policy
 from cboc.site.site import Site
 from cboc.site.trial import Trial
@@ -57,19 +60,22 @@ def join(
 ) -> Site:
     """Join a study: the first time with an address and a direction; later the file knows them.
 
-    Through a coordinator, `code` is that of the invitation. Through a shared folder (folder:PATH), by files on a
-    stick (stick:FILE) or between peers (peers:) `site` is the name that the study has for this site; the first one to
-    join, and every peer, also gives the `study`. With `sealed` only neighbours can read what it writes into a folder. A
-    site that `drifts` goes on by itself if a round is not closed when its deadline has passed twice; `git` says that
-    the folder is a git working copy, to be pulled and pushed; both are kept until they are given again. `policy` is how
-    the site behaves; all of it but its strategy is kept in the file. `study` is what the site expects: if the others'
-    differs, this raises the differences and does not join. `data` are results from before the study, a dataset or a CSV
-    file whose column `outcome` holds them. With the direction they are kept in the file, and may be changed until the
-    first trial. `certificate` is the PEM text of the coordinator's self-signed one. While the coordinator is down the
-    site goes on alone, and says so; `goes_on_alone` overrides that for this process. `on_retry` is called with the
-    reason when a message has to be repeated. With `accept`, a change of the study that waits is accepted. Tokens and
-    keys are made here, and kept before anything is sent.
+    Through a coordinator, `code` is that of the invitation; an invitation file (lab-b.cboc) in place of the address
+    holds all that is needed. Through a shared folder (folder:PATH), by files on a stick (stick:FILE) or between peers
+    (peers:) `site` is the name that the study has for this site; the first one to join, and every peer, also gives the
+    `study`. With `sealed` only neighbours can read what it writes into a folder. A site that `drifts` goes on by itself
+    if a round is not closed when its deadline has passed twice; `git` says that the folder is a git working copy, to be
+    pulled and pushed; both are kept until they are given again. `policy` is how the site behaves; all of it but its
+    strategy is kept in the file. `study` is what the site expects: if the others' differs, this raises the differences
+    and does not join. `data` are results from before the study, a dataset or a CSV file whose column `outcome` holds
+    them. With the direction they are kept in the file, and may be changed until the first trial. `certificate` is the
+    PEM text of the coordinator's self-signed one. While the coordinator is down the site goes on alone, and says so;
+    `goes_on_alone` overrides that for this process. `on_retry` is called with the reason when a message has to be
+    repeated. With `accept`, a change of the study that waits is accepted. Tokens and keys are made here, and kept
+    before anything is sent.
     """
+    if is_invitation(url):
+        url, code, certificate = unfolded(url, code, certificate)
     is_without_centre = feeds.is_address(url)
     if feeds.is_address(url):
         feeds.check_given(url, code, certificate)

@@ -16,10 +16,12 @@ from pathlib import Path
 from typing import Any
 
 from cboc.errors import CbocError
+from cboc.exchange.invitation import is_invitation
 from cboc.exchange.network import NotSubmitted, Waiting, WithoutCentre
 from cboc.exchange.study import Study
 from cboc.joining import coordinator, feeds
 from cboc.joining.agreement import kept_agreement, kept_versions
+from cboc.joining.invited import unfolded
 from cboc.joining.join import join
 from cboc.site.site import Site
 from cboc.storage.sitefile import SiteFile
@@ -45,10 +47,12 @@ def move(
 ) -> Site:
     """Move a site that has joined to another address of its study, and return it there.
 
-    `url` is a shared folder, a stick or peers:, or a coordinator with the `code` of its invitation. All sites of the
-    study have to move, in any order. If this is killed, call it again: until it is complete the site stays where it
-    was.
+    `url` is a shared folder, a stick or peers:, or a coordinator with the `code` of its invitation (or its file). All
+    sites of the study have to move, in any order. If this is killed, call it again: until it is complete the site stays
+    where it was.
     """
+    if is_invitation(url):
+        url, code, certificate = unfolded(url, code, certificate)
     if feeds.is_address(url):
         feeds.check_given(url, code, certificate)
     else:
