@@ -1,5 +1,8 @@
 """A sheet is taken as a whole or not at all, and nobody's work is written over."""
 
+import csv
+import io
+
 import pytest
 
 from cboc import CbocError, Dataset, Ledger, Policy, Site, Space, Study
@@ -212,3 +215,24 @@ def test_what_is_somebodys_work_is_not_overwritten(tmp_path, content):
     assert not worksheet.is_told(path, site) and not worksheet.is_told(tmp_path, site)
     path.write_bytes(b"")
     assert worksheet.is_told(path, site) and worksheet.is_told(tmp_path / "new.csv", site)
+
+
+def test_a_remark_goes_out_with_a_sheet_and_comes_back_with_what_a_person_wrote(tmp_path):
+    lab = Site(STUDY, "x", Ledger(STUDY), direction="maximise", policy=Policy(initial=5))
+    plate = lab.ask(3)
+    lab.annotate(plate[0], 'the lamp\nflickered, "twice"')
+    sheet = tmp_path / "sheet.csv"
+    sheet.write_text(worksheet.write(lab.to_run, SPACE))
+    assert worksheet.is_told(sheet, lab)  # nothing that is not known already
+    assert [entry.remark for entry in worksheet.read(sheet, SPACE)] == [lab.trial(0).remark]
+    lines = list(csv.reader(io.StringIO(sheet.read_text())))
+    lines[1][3], lines[2][-1], lines[3][3], lines[3][-1] = "0.5", "cold", "1", "bubbles"
+    with sheet.open("w", newline="") as file:
+        csv.writer(file).writerows(lines)
+    assert not worksheet.is_told(sheet, lab)
+    entered = worksheet.enter_all(lab, worksheet.read(sheet, SPACE))
+    assert (entered.new, entered.changed, entered.known, entered.other) == (2, 1, 0, 0)
+    assert [trial.remark for trial in lab.trials] == ['the lamp\nflickered, "twice"', "cold", "bubbles"]
+    assert [trial.y for trial in lab.trials] == [0.5, None, 1.0]
+    again = worksheet.enter_all(lab, worksheet.read(sheet, SPACE))
+    assert (again.new, again.changed, again.known) == (0, 0, 2) and worksheet.is_told(sheet, lab)

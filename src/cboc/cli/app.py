@@ -15,7 +15,7 @@ from typer.core import TyperGroup
 
 from cboc import __version__, studyfile
 from cboc.advice.advice import advise as advise_site
-from cboc.cli import amending, coordinator, evidence, feed, invitations, lab, operations, peer, pictures
+from cboc.cli import amending, coordinator, evidence, feed, invitations, lab, mending, operations, peer, pictures
 from cboc.cli.advise import advice_of, advice_row, in_words
 from cboc.cli.audit import audit
 from cboc.cli.biosensor import biosensor
@@ -392,6 +392,8 @@ AT_A_SITE: tuple[Callable[..., None], ...] = (
     lab.tell,
     lab.fail,
     lab.abandon,
+    mending.undo,
+    mending.remark,
     work,
     lab.status,
     move,

@@ -19,7 +19,7 @@ from cboc.site.trial import Status, Trial
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-SPENT = ("began", "ended", "cost")  # of a trial
+LAST = ("began", "ended", "cost", "remark")  # columns after all others; a parameter may have such a name
 
 
 @dataclass(frozen=True)
@@ -80,12 +80,13 @@ class History:
                 "leader": None if trial.answer is None else trial.answer.leader,
                 "explanation": trial.explain(self.study.sites),
             }
-            yield row | {name: getattr(trial, name) for name in self._spent}
+            beside = {"began": trial.began, "ended": trial.ended, "cost": trial.cost, "remark": trial.remark or None}
+            yield row | {name: beside[name] for name in self._last}
 
     @property
-    def _spent(self) -> tuple[str, ...]:
-        """The columns for what trials have taken; a parameter of the same name, such as cost, has it for itself."""
-        return tuple(name for name in SPENT if name not in self.study.space.names)
+    def _last(self) -> tuple[str, ...]:
+        """The last columns; a parameter of the same name, such as cost, has it for itself."""
+        return tuple(name for name in LAST if name not in self.study.space.names)
 
     def to_csv(self, file: TextIO | str | PathLike[str]) -> None:
         """Write all rows, with a header, to a file: an open one, or the path of one."""
@@ -107,7 +108,7 @@ class History:
             "sem",
             "leader",
             "explanation",
-            *self._spent,
+            *self._last,
         ]
         writer = csv.DictWriter(file, names, restval="", lineterminator="\n")
         writer.writeheader()

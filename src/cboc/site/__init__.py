@@ -1,12 +1,13 @@
 """How a site behaves: it asks for a design, and tells the outcome.
 
-site.py       one participant of a study: ask, tell, fail, abandon
+site.py       one participant of a study: ask, tell, fail, abandon, reopen
 policy.py     how it behaves, whatever the study
 mind.py       what it knows and thinks before a trial
 batch.py      sites of one process think together
 trial.py      one experiment, from proposal to result
 logbook.py    all trials of a site, and the data they leave
 worksheet.py  trials as a sheet to fill in, and back
+remark.py     what a person writes beside a trial
 plate.py      how many experiments at once, and in what they agree
 polling.py    how often to ask while waiting for others
 """

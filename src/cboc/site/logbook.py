@@ -1,6 +1,6 @@
 """A site's logbook: every trial it has asked for, its result, and the data from all trials.
 
-    PROPOSED -> SUBMITTED -> PENDING -> COMPLETE, FAILED or ABANDONED
+    PROPOSED -> SUBMITTED -> PENDING -> COMPLETE, FAILED or ABANDONED -> PENDING again if it is reopened
 
 Nothing counts before it is saved: what could not be saved has not happened, and is done again.
 """
@@ -21,7 +21,8 @@ from cboc.data.dataset import Dataset
 from cboc.data.objective import Outcome, as_measurements
 from cboc.errors import CbocError, at, check_kind
 from cboc.site.plate import Plate
-from cboc.site.trial import OPEN, TOLD, UNANSWERED, Status, Trial
+from cboc.site.remark import as_remark
+from cboc.site.trial import OPEN, OVER, TOLD, UNANSWERED, Status, Trial
 from cboc.space.space import Space
 
 OTHER = "another design was run"  # a trial's note
@@ -271,6 +272,26 @@ class Logbook:
         abandoned = replace(known, status=Status.ABANDONED, cost=_checked_cost(cost, known))
         return known if abandoned == known else self.keep(abandoned)
 
+    def reopen(self, trial: Trial) -> Trial:
+        """See `Site.reopen`."""
+        known = self._known(trial)
+        if known.status not in OVER:
+            raise CbocError(f"trial {known.number} of '{self.site}' has no result yet; there is nothing to take back.")
+        if known.decision is None:
+            raise CbocError(
+                f"trial {known.number} of '{self.site}' was abandoned before it had a design to run; ask() for another."
+            )
+        nothing: dict[str, Any] = {"executed": None, "outcomes": {}, "ended": None, "cost": None}
+        note = f"taken back, it was {_result(known)}"
+        return self.keep(replace(known, status=Status.PENDING, note=note, **nothing))
+
+    def annotate(self, trial: Trial, text: str) -> Trial:
+        """See `Site.annotate`."""
+        known = self._known(trial)
+        with at(f"trial {known.number} of '{self.site}'"):
+            annotated = replace(known, remark=as_remark(text))
+        return known if annotated == known else self.keep(annotated)
+
     def _same(self, trial: Trial) -> Trial:
         """The trial as it is in this logbook; raises one sentence if it is one of another site or study."""
         check_kind("a trial", trial, Trial, "what ask() gave")
@@ -292,7 +313,8 @@ class Logbook:
     def _refuse_abandoned(self, trial: Trial) -> None:
         if trial.status is Status.ABANDONED:
             raise CbocError(
-                f"trial {trial.number} of '{self.site}' was abandoned and takes no result; ask() for another."
+                f"trial {trial.number} of '{self.site}' was abandoned and takes no result; ask() for another, or "
+                "reopen it first (cboc undo)."
             )
 
 
@@ -310,6 +332,13 @@ def _contradiction(before: Trial, now: Trial) -> CbocError:
         f"trial {now.number} of '{now.site}' was told {was} before, and {is_now} now. To correct it, use {command}, or "
         "is_correction=True in Python."
     )
+
+
+def _result(trial: Trial) -> str:
+    """What was told of a trial, in words: '0.83 ± 0.02', 'failed (the column clogged)'."""
+    if trial.status is Status.COMPLETE:
+        return ", ".join(map(str, trial.outcomes.values()))
+    return f"failed ({trial.note})" if trial.status is Status.FAILED and trial.note else str(trial.status)
 
 
 def _what_it_was(before: Trial, now: Trial) -> str:

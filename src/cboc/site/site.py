@@ -384,6 +384,18 @@ class Site:
         """Abandon a trial: it is not run, and nothing is learned from it. `cost` is what it cost all the same."""
         return self.log.abandon(trial, cost=cost)
 
+    def reopen(self, trial: Trial) -> Trial:
+        """Take back what was told of a trial, an outcome, a failure or that it was abandoned: it is to be run again.
+
+        Its cost is taken back with it. What has left the site since then, such as a best design, is known to the
+        others and stays so.
+        """
+        return self.log.reopen(trial)
+
+    def annotate(self, trial: Trial, text: str) -> Trial:
+        """Write a remark beside a trial, in place of the one before; an empty text takes it away. It stays here."""
+        return self.log.annotate(trial, text)
+
 
 def _check_data(site: Site) -> None:
     """Raise one sentence if a site's data from before the study are not of its kind."""

@@ -15,6 +15,7 @@ from cboc.data.objective import Measurement
 from cboc.errors import CbocError
 from cboc.exchange.messages import Point
 from cboc.site.plate import Plate
+from cboc.site.remark import is_remark
 from cboc.space.space import Space
 from cboc.strategy.verdict import Note, Stance, Verdict
 
@@ -22,7 +23,7 @@ STRONG = 0.7  # nats, a factor of two: the least pull that counts
 
 
 class Status(StrEnum):
-    """Where a trial stands. A failed one may be told again, an abandoned one never."""
+    """Where a trial stands. A failed one may be told again; one that was reopened is pending again."""
 
     PROPOSED = "proposed"  # thought of; the network does not have it yet
     SUBMITTED = "submitted"  # handed in, not answered yet
@@ -36,11 +37,15 @@ class Status(StrEnum):
 OPEN = (Status.PROPOSED, Status.SUBMITTED, Status.PENDING)  # something is still to be done
 UNANSWERED = (Status.PROPOSED, Status.SUBMITTED)  # the design to run is not decided yet
 TOLD = (Status.COMPLETE, Status.FAILED)  # something was learned
+OVER = (Status.COMPLETE, Status.FAILED, Status.ABANDONED)  # until it is reopened
 STAGES = (Status.PROPOSED, Status.SUBMITTED, Status.PENDING, Status.FAILED)  # in this order; all others are the last
 
 
 def may_follow(now: Status, before: Status) -> bool:
-    """Whether a trial may have gone from one status to another: never backwards, and from a last one nowhere."""
+    """Whether a trial that nobody reopens may have gone from one status to another: never backwards.
+
+    In a simulation nobody reopens a trial; in a site's own file a person may.
+    """
     if now is before:
         return True
     return before in STAGES and (now not in STAGES or STAGES.index(now) > STAGES.index(before))
@@ -106,12 +111,13 @@ class Trial:
     decision: Decision | None = None  # None: there is no design to run yet
     executed: Point | None = None
     outcomes: Mapping[str, Measurement] = field(default_factory=dict)  # by objective
-    note: str = ""
+    note: str = ""  # written by the software: why it failed, what a correction has replaced
     began: float | None = None  # when there was a design to run, in seconds since 1970 or by a simulation's calendar
     ended: float | None = None  # when its outcome was told
     cost: float | None = None  # in the site's own unit
     place: str = ""  # the name of its well, such as A1, if it has one
     plate: Plate | None = None  # the plate whose first well it is, if it is an initial trial; a turn knows its own
+    remark: str = ""  # written by a person
 
     def __post_init__(self) -> None:
         """Raise a ValueError if no site can have made this trial."""
@@ -139,6 +145,8 @@ class Trial:
             or not all(isinstance(name, str) and name for name in names)
         ):
             raise ValueError("a note is text; a site, an objective and a leader have names")
+        if not is_remark(self.remark):
+            raise ValueError("a remark is a text that can be printed")
         if answer is not None and not (answer.weights and all(0.0 <= weight <= 1.0 for weight in answer.weights)):
             raise ValueError("a weight lies between 0 and 1")
         if not all(value is None or (type(value) in (int, float) and isfinite(value)) for value in self._numbers):

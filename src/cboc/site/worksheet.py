@@ -5,7 +5,8 @@ trial,temperature,solvent,y,sem,status,cost
 
 y is the outcome and sem its standard error, if known; cost is what the experiment cost, if you keep that. A line
 without an outcome has not been run yet, unless its status says failed or abandoned. If a design was changed by hand,
-the changed one was run. A sheet for a plate has a column more, with the names of its wells: A1, A2, ... H12.
+the changed one was run. A sheet for a plate has a column more, with the names of its wells: A1, A2, ... H12. A column
+remark is read, too; a sheet has one if there are remarks.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from cboc.site.trial import OPEN, Status, Trial
 from cboc.space.space import Space
 
 OUTCOME = ("y", "sem", "status", "cost")
-WELL = "well"
+WELL, REMARK = "well", "remark"
 LAYOUTS = {6: 3, 12: 4, 24: 6, 48: 8, 96: 12, 384: 24}  # wells: columns
 MOST_DIGITS = 9  # of a trial's number
 PRINTED = (b"Trial ", b"trial ", b'{\n  "trial"', b'[\n  {\n    "trial"')  # how designs begin that are not a sheet
@@ -44,10 +45,16 @@ class Entry:
     trial: int
     x: tuple[float, ...]  # in the unit cube
     design: dict[str, Any]  # as written
-    measured: Measurement | None  # None: it failed, or was abandoned
+    measured: Measurement | None  # None: it failed, was abandoned, or is pending
     status: Status
     cost: float | None = None
     well: str = ""  # as written, if the sheet has that column
+    remark: str = ""  # likewise; empty: it stays what it is
+
+    @property
+    def says_more(self) -> bool:
+        """Whether it has more than a remark."""
+        return self.status is not Status.PENDING
 
 
 @dataclass(frozen=True)
@@ -87,10 +94,12 @@ def write(trials: Sequence[Trial], space: Space) -> str:
     writer = csv.writer(file, lineterminator="\n")
     outcome = _outcome(space)
     has_wells = WELL not in space.names and any(trial.place for trial in trials)
-    writer.writerow(["trial", *([WELL] if has_wells else []), *space.names, *outcome])
+    has_remarks = REMARK not in space.names and any(trial.remark for trial in trials)
+    after = [REMARK] if has_remarks else []
+    writer.writerow(["trial", *([WELL] if has_wells else []), *space.names, *outcome, *after])
     for trial in trials:
-        well = [trial.place] if has_wells else []
-        writer.writerow([trial.number, *well, *trial.design(space).values(), *("" for _ in outcome)])
+        well, remark = [trial.place] if has_wells else [], [trial.remark] if has_remarks else []
+        writer.writerow([trial.number, *well, *trial.design(space).values(), *("" for _ in outcome), *remark])
     return file.getvalue()
 
 
@@ -102,10 +111,10 @@ def read(path: str | PathLike[str], space: Space) -> list[Entry]:
 def read_text(text: str, space: Space, name: str = "the sheet") -> list[Entry]:
     """Read the filled-in lines; raises if two lines for one trial differ. Errors call the sheet by its `name`."""
     outcome = _outcome(space)
-    lines = read_texts(text, name, ("trial", *space.names, "y"), (*outcome[1:], WELL))
+    lines = read_texts(text, name, ("trial", *space.names, "y"), (*outcome[1:], WELL, REMARK))
     found: dict[int, Entry] = {}
     for place, texts in lines:
-        if any(texts.get(column) for column in outcome):
+        if any(texts.get(column) for column in (*outcome, *([] if REMARK in space.names else [REMARK]))):
             entry = _entry(place, texts, space)
             before = found.setdefault(entry.trial, entry)
             if replace(before, place=place) != entry:
@@ -128,7 +137,7 @@ def _entry(place: str, texts: dict[str, str], space: Space) -> Entry:
         if texts.get("sem") and not texts["y"]:
             raise CbocError("a standard error is given, but no outcome; fill in y, or empty this cell.")
     with at(f"{place}, column status"):
-        status = _status(texts)
+        status = _status(texts, space)
     values: dict[str, float] = {}
     for name in ("y", "sem", "cost"):
         with at(f"{place}, column {name}"):
@@ -139,10 +148,13 @@ def _entry(place: str, texts: dict[str, str], space: Space) -> Entry:
     with at(f"{place}, column sem"):
         measured = Measurement(values["y"], values.get("sem")) if "y" in values else None
     well = "" if WELL in space.names else texts.get(WELL) or ""
-    return Entry(place, int(texts["trial"]), x, design, measured, status, values.get("cost"), well)
+    remark = "" if REMARK in space.names else texts.get(REMARK) or ""
+    return Entry(place, int(texts["trial"]), x, design, measured, status, values.get("cost"), well, remark)
 
 
-def _status(texts: dict[str, str]) -> Status:
+def _status(texts: dict[str, str], space: Space) -> Status:
+    if not any(texts.get(column) for column in _outcome(space)):  # a remark, and nothing else
+        return Status.PENDING
     said = (texts.get("status") or "complete").lower()
     if said not in (Status.COMPLETE, Status.FAILED, Status.ABANDONED):
         raise unknown_status(said, (Status.COMPLETE, Status.FAILED, Status.ABANDONED))
@@ -162,10 +174,12 @@ def enter_all(site: Site, entries: Sequence[Entry], *, is_correction: bool = Fal
         raise CbocError(f"{mistake} Nothing in the sheet was told.{hint}")
     before = [site.trial(entry.trial) for entry in entries]
     after = [enter(site, entry, is_correction=is_correction) for entry in entries]
-    new = sum(trial.status in OPEN for trial in before)
-    known = sum(was == now for was, now in zip(before, after, strict=True))
-    other = sum(trial.status in OPEN and not is_as_asked(e, trial) for e, trial in zip(entries, before, strict=True))
-    return Entered(new, len(entries) - new - known, known, other)
+    lines = list(zip(entries, before, after, strict=True))
+    changed = [(entry, was) for entry, was, now in lines if was != now]
+    new = [(entry, was) for entry, was in changed if was.status in OPEN and entry.says_more]
+    known = sum(was == now and entry.says_more for entry, was, now in lines)
+    other = sum(not is_as_asked(entry, was) for entry, was in new)
+    return Entered(len(new), len(changed) - len(new), known, other)
 
 
 def _mistake(site: Site, entries: Sequence[Entry], is_correction: bool) -> CbocError | None:
@@ -180,19 +194,25 @@ def _mistake(site: Site, entries: Sequence[Entry], is_correction: bool) -> CbocE
 
 
 def enter(site: Site, entry: Entry, *, is_correction: bool = False) -> Trial:
-    """Tell a site what a line says; repeating it is fine."""
+    """Tell a site what a line says; repeating it is fine. Its remark replaces an earlier one."""
     with at(entry.place):
-        trial = site.trial(entry.trial)
-        if entry.well and trial.place and entry.well != trial.place:
-            raise CbocError(
-                f"trial {trial.number} is in well {trial.place}, and this line says {entry.well}; is it another sheet?"
-            )
-        if entry.status == Status.ABANDONED:
-            return site.abandon(trial, cost=entry.cost)
-        ran = None if is_as_asked(entry, trial) else entry.design
-        if entry.measured is None:
-            return site.fail(trial, ran=ran, cost=entry.cost)
-        return site.tell(trial, entry.measured, ran=ran, cost=entry.cost, is_correction=is_correction)
+        trial = _enter(site, entry, site.trial(entry.trial), is_correction)
+        return site.annotate(trial, entry.remark) if entry.remark else trial
+
+
+def _enter(site: Site, entry: Entry, trial: Trial, is_correction: bool) -> Trial:
+    if entry.well and trial.place and entry.well != trial.place:
+        raise CbocError(
+            f"trial {trial.number} is in well {trial.place}, and this line says {entry.well}; is it another sheet?"
+        )
+    if not entry.says_more:
+        return trial
+    if entry.status == Status.ABANDONED:
+        return site.abandon(trial, cost=entry.cost)
+    ran = None if is_as_asked(entry, trial) else entry.design
+    if entry.measured is None:
+        return site.fail(trial, ran=ran, cost=entry.cost)
+    return site.tell(trial, entry.measured, ran=ran, cost=entry.cost, is_correction=is_correction)
 
 
 def is_as_asked(entry: Entry, trial: Trial) -> bool:
@@ -224,7 +244,7 @@ def _filled_in(text: str, space: Space) -> int:
     asked = {"trial", WELL, *space.names}
     for delimiter in ",;\t":
         try:
-            header, *lines = csv.reader(text.splitlines(), delimiter=delimiter)
+            header, *lines = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
         except csv.Error:
             continue
         names = [name.strip() for name in header]

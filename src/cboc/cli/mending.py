@@ -1,0 +1,60 @@
+"""The commands that mend what was told: take it back, and write a remark beside it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cboc.cli.lab import site_of
+from cboc.cli.notes import notes
+from cboc.cli.site_option import FILE, SiteOption, hint
+from cboc.cli.standing import summary
+from cboc.errors import CbocError
+from cboc.site.site import Site
+from cboc.site.trial import TOLD, Trial
+
+TrialNumber = Annotated[int | None, typer.Option("--trial", min=0, help="Which trial.", show_default="told last")]
+
+
+def undo(trial: TrialNumber = None, file: SiteOption = FILE) -> None:
+    """Take back what was told of an experiment: its outcome, its failure, or that it was abandoned.
+
+    It waits for a result again, and its cost is taken back as well. What the others were given since then, such as a
+    best design, stays with them. To put another outcome in place of one, use `cboc tell ... --again`.
+
+    Examples: `cboc undo`, `cboc undo --trial 7`
+    """
+    site = site_of(file)
+    known = _trial(site, trial, file)
+    reopened = site.reopen(known)
+    notes.print(f"Trial {reopened.number} waits for a result again ({reopened.note}).")
+    if known.turn is not None or any(later.turn is not None for later in site.trials[known.number :]):
+        notes.print("What has left this site since it was told stays with the others.")
+    notes.print(summary(site, file))
+
+
+def remark(
+    text: Annotated[str, typer.Argument(help='What to remember; "" takes an earlier remark away.')],
+    trial: TrialNumber = None,
+    file: SiteOption = FILE,
+) -> None:
+    """Write a remark beside an experiment, in place of the one before. It stays in the site's own file.
+
+    Example: `cboc remark "the lamp flickered" --trial 7`
+    """
+    site = site_of(file)
+    annotated = site.annotate(_trial(site, trial, file), text)
+    said = f"“{annotated.remark}”" if annotated.remark else "no remark"
+    notes.print(f"Trial {annotated.number}: {said}.")
+
+
+def _trial(site: Site, number: int | None, file: Path) -> Trial:
+    """The trial of this number, or the one that was told last."""
+    if number is not None:
+        return site.trial(number)
+    told = [trial for trial in site.trials if trial.status in TOLD]
+    if not told:
+        raise CbocError(f"nothing was told yet; {hint('status', file)} shows what is open, --trial names a trial.")
+    return max(told, key=lambda trial: (trial.ended or 0.0, trial.number))
