@@ -7,18 +7,17 @@ alone. How reliable that is has been measured (docs/decisions/collaboration.md).
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from cboc.advice.counterfactual import Solo, play
 from cboc.advice.spending import Spending, spending
 from cboc.arrays import one_thread
+from cboc.insight.learned import surrogate
 from cboc.site.site import Site
 from cboc.site.trial import Decision
-from cboc.strategy.bayesian import Bayesian
 from cboc.strategy.verdict import Note, Stance
-from cboc.surrogate.gp import GP
 
 FEW = 5  # outcomes needed to judge a surrogate
 
@@ -58,21 +57,13 @@ def advise(site: Site) -> Advice:
     """Advice for a site as it is now. None of it leaves the site."""
     counts = _counts(site)
     with one_thread():
-        gp, note = _surrogate(site), _note(site)
+        gp, note = surrogate(site) if len(site.dataset) else None, _note(site)
         fit = gp.leave_one_out().q2 if gp is not None and len(site.dataset) >= FEW else None
         is_told = gp is not None and fit is not None and fit > 0.0 and counts[0].trials > 0
         solo = play(site, gp) if is_told and gp is not None else None
     spent = spending(site)
     said = _sentence(site, note, spent)
     return Advice(site.name, said, note.log_odds, note.consistency, *counts, solo, spent, fit)
-
-
-def _surrogate(site: Site) -> GP | None:
-    """The site's own surrogate, or the default if its strategy has none of ours; None without outcomes."""
-    if not len(site.dataset):
-        return None
-    situation = replace(site.mind.situation(), pending=np.empty((0, 0)), memory=None)  # as at the start of thinking
-    return site.policy.strategy.surrogate(situation) or Bayesian().surrogate(situation)
 
 
 def _note(site: Site) -> Note:

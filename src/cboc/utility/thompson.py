@@ -34,11 +34,11 @@ class Thompson(Surrogated):
     residual: Array = field(repr=False)  # K⁻¹(y - m - Φw - ε), (n,)
 
     @classmethod
-    def on(cls, gp: GP, rng: np.random.Generator) -> Self:
+    def on(cls, gp: GP, rng: np.random.Generator, features: int = FEATURES) -> Self:
         """Draw a sample path from the posterior of a surrogate."""
-        frequencies = gp.kernel.frequencies(FEATURES, gp.X.shape[1], rng) / gp.lengthscales
-        phases = rng.uniform(0.0, 2.0 * np.pi, FEATURES)
-        weights = np.sqrt(2.0 * gp.signal / FEATURES) * rng.standard_normal(FEATURES)
+        frequencies = gp.kernel.frequencies(features, gp.X.shape[1], rng) / gp.lengthscales
+        phases = rng.uniform(0.0, 2.0 * np.pi, features)
+        weights = np.sqrt(2.0 * gp.signal / features) * rng.standard_normal(features)
         prior = Waves(*(part.astype(np.float32) for part in (frequencies, phases, weights)))
         noise = np.sqrt(gp.noises) * rng.standard_normal(len(gp.y))
         white = gp.inverse_root @ (gp.y - gp.mean - prior(gp.X) - noise)
