@@ -62,6 +62,15 @@ def is_same(expected: Study, agreed: Study) -> bool:
     return replace(expected, version=agreed.version).digest == agreed.digest
 
 
+def is_later(known: Study, study: Study) -> bool:
+    """Whether a study may be a later version of one that is known."""
+    try:
+        check_successor(known, study)
+    except CbocError:
+        return False
+    return True
+
+
 def changes(old: Study, new: Study) -> list[str]:
     """What changes from one version of a study to a later one, a line for each."""
     lines = [f"'{site}' is admitted" for site in new.sites[len(old.sites) :]]

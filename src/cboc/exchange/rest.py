@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeVar
 
 from cboc.errors import CbocError
 from cboc.exchange import wire
+from cboc.exchange.amendment import is_later, is_same
 from cboc.exchange.http import Answer, Client, shown, strange
 from cboc.exchange.messages import Mix, News, Proposal
 from cboc.exchange.network import Changed, Conflict, NotSubmitted, Standing, Waiting
@@ -18,7 +20,7 @@ OPEN, DONE, KNOWN = 202, 204, 200  # no mix yet; done, with an empty answer; her
 LONGEST_DIFFERENCES = 5000  # characters
 
 
-Message = TypeVar("Message", Mix, News)
+Message = TypeVar("Message", Mix, News, None)
 
 
 class Refused(CbocError):
@@ -34,6 +36,11 @@ class Membership:
     site: str
     turn: int | None = None  # the one after the latest that the coordinator has from the site
     experiments: int | None = None  # those that the site has proposed to it so far
+
+    @cached_property
+    def study(self) -> Study:
+        """The study of the agreement."""
+        return Study.from_agreement(self.agreement)
 
 
 @dataclass
@@ -106,7 +113,7 @@ class Rest:
             if not all(name.isprintable() for name in (study.name, *study.sites)):
                 raise ValueError("a name has a control character")
             return study
-        except (CbocError, TypeError, KeyError, ValueError, AttributeError):
+        except (CbocError, TypeError, KeyError, ValueError, AttributeError, ArithmeticError):
             raise strange(self.client.url, "it sends an agreement that cannot be read") from None
 
     def join(self, code: str, expected: Study | None = None, site: str | None = None) -> Membership:
@@ -119,7 +126,7 @@ class Rest:
         body = {"code": code, "token": self.client.token, "digest": digest, "site": site}
         answer = self.client.send(wire.JOIN, {name: value for name, value in body.items() if value is not None})
         if answer.status == KNOWN:
-            return Membership(**answer.read(wire.MEMBERSHIP))
+            return self._member(answer.read(wire.MEMBERSHIP), expected, site)
         if expected is not None and (agreement := answer.refusal()["agreement"]) is not None:
             raise disagreement(expected, agreement)
         raise self._refusal(answer)
@@ -133,7 +140,19 @@ class Rest:
 
     def membership(self) -> Membership:
         """What the site's token stands for."""
-        return Membership(**self._known(wire.STUDY))
+        return self._member(self._known(wire.STUDY))
+
+    def _member(self, said: dict[str, Any], expected: Study | None = None, site: str | None = None) -> Membership:
+        """What the coordinator says about this site; raises one sentence if that cannot be true."""
+        there, study = Membership(**said), self._read(said["agreement"])  # raises if it cannot be read
+        if there.digest != study.digest or not study.has(there.site) or site not in (None, there.site):
+            raise strange(self.client.url, "it says who this site is, or what was agreed, in two ways")
+        if expected is not None and not (is_same(expected, study) or is_later(expected, study)):
+            raise disagreement(expected, there.agreement)
+        if there.turn is not None:
+            experiments = there.turn if there.experiments is None else there.experiments
+            self._sensible(lambda: study.check_progress(there.site, there.turn or 0, experiments))
+        return there
 
     def clock(self) -> float:
         """The coordinator's time, to the second."""

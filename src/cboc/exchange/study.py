@@ -17,7 +17,7 @@ from cboc.consensus.matrix import checked
 from cboc.consensus.rules import Snapshot, as_rule
 from cboc.errors import CbocError, did_you_mean
 from cboc.exchange.identity import identify
-from cboc.exchange.messages import MOST_TURNS, Mix, News, Point, Proposal
+from cboc.exchange.messages import MOST_BESTS, MOST_TURNS, Mix, News, Point, Proposal
 from cboc.exchange.pace import as_pace
 from cboc.space.space import Space
 
@@ -219,8 +219,18 @@ class Study:
         least = len(self.sites) if self.version == 0 else self.index(site) + 1  # fewer before others were admitted
         if not least <= len(mix.weights) <= len(self.sites):
             raise CbocError(f"a row of W has {len(self.sites)} weights; site '{site}' was given {len(mix.weights)}.")
+        strangers = ~self.links[self.index(site)][: len(mix.weights)] & (
+            np.arange(len(mix.weights)) != self.index(site)
+        )
+        if np.array(mix.weights)[strangers].any():
+            raise CbocError(f"the network of site '{site}' gives weight to sites that are not its neighbours.")
         if mix.leader not in (None, *self.sites):
             raise CbocError(f"the network of site '{site}' names a leader that is not a site of the study.")
+        if mix.snapshot >= self.most_states:
+            raise CbocError(
+                f"study '{self.name}' has at most {self.most_states:,} states; the network of site '{site}' answers "
+                f"from number {mix.snapshot:,}."
+            )
         self._check_others(mix.others, site)
 
     def check_news(self, news: News, site: str) -> None:
@@ -231,9 +241,27 @@ class Study:
             raise CbocError(f"site '{site}' asked for news; its network gave those of '{news.site}'.")
         self._check_others(news.others, site)
 
+    def check_progress(self, site: str, turn: int, experiments: int) -> None:
+        """Raise one sentence if a site cannot be so far: at its turn of this number, after so many experiments.
+
+        A site whose file was lost before has taken more turns than the others know of: all that its budget still had,
+        for every turn that they know.
+        """
+        budget = self.budget(site)
+        lost = min(budget * (budget + 1) // 2, MOST_TURNS - budget)
+        if not 0 <= experiments <= budget or not 0 <= turn <= experiments + lost or (turn == 0) != (experiments == 0):
+            raise CbocError(
+                f"site '{site}' has a budget of {budget:,} experiments; {experiments:,} of them and {turn:,} turns "
+                "cannot be its past."
+            )
+
     def _check_others(self, others: tuple[Point, ...], site: str) -> None:
         if others and not self.shares_best:
             raise CbocError(f"study '{self.name}' shares no best designs; the network of site '{site}' gave some.")
+        if len(others) > MOST_BESTS * np.count_nonzero(self.links[self.index(site)]):
+            raise CbocError(
+                f"the network of site '{site}' gave {len(others)} best designs: more than its neighbours have."
+            )
         if others:
             self._check_dimension(f"the network of site '{site}' gave", len(others[0]))
 
@@ -265,6 +293,11 @@ class Study:
     def all_budgets(self) -> Array:
         """The budgets T_k of all sites, (K,)."""
         return np.array([self.budget(site) for site in self.sites], dtype=float)
+
+    @property
+    def most_states(self) -> int:
+        """How many states the study can have: each is made by at least one proposal of a site that has budget left."""
+        return sum(map(self.budget, self.sites))
 
     def agreement(self) -> dict[str, Any]:
         """Everything the parties must agree on, as plain data; a version of 0, and no stewards, are left out."""

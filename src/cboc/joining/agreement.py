@@ -20,7 +20,7 @@ def read_study(agreement: Any, complaint: str) -> Study:
     """The study of an agreement; raises the complaint if it cannot be read."""
     try:
         return Study.from_agreement(agreement)
-    except (CbocError, TypeError, KeyError, ValueError, AttributeError):
+    except (CbocError, TypeError, KeyError, ValueError, AttributeError, ArithmeticError):
         raise CbocError(complaint) from None
 
 

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from secrets import token_urlsafe
 from typing import Any
 
 from cboc.errors import CbocError, check_kind
-from cboc.exchange.amendment import check_successor
+from cboc.exchange.amendment import is_later
 from cboc.exchange.http import Client, check_address, check_patience
 from cboc.exchange.network import Unreachable
 from cboc.exchange.rest import Membership, Refused, Rest
 from cboc.exchange.study import Study
-from cboc.joining.agreement import damaged, go_on_after, kept_agreement, read_study
+from cboc.joining.agreement import damaged, kept_agreement, read_study
 from cboc.storage.sitefile import SiteFile
 
 LONGEST_CODE = 200  # characters that a coordinator reads
@@ -81,8 +82,8 @@ def move(file: SiteFile, url: str | None, code: str | None, certificate: str | N
     try:
         if is_returning:
             known = network.join(str(code), expected if _is_whole(about["agreement"]) else None, about["site"])
-            _start_after(file, known)
-        _check_same(expected, about["agreement"], network)
+            news |= _going_on(file, known)
+        _check_same(expected, file, network)
     except Refused as refusal:
         raise CbocError(
             f"{refusal} ({file.path} belongs to '{about['site']}' in '{about['agreement']['name']}'; "
@@ -91,21 +92,33 @@ def move(file: SiteFile, url: str | None, code: str | None, certificate: str | N
     file.remember(**news, has_left=False)  # the new coordinator may not know that the site has left
 
 
-def arrive(file: SiteFile, url: str, code: str, certificate: str | None, patience: float) -> tuple[str, Membership]:
-    """Use an invitation for a site that comes from elsewhere; returns its token, kept before it is sent."""
+def arrive(
+    file: SiteFile, url: str, code: str, certificate: str | None, patience: float
+) -> tuple[dict[str, Any], Membership]:
+    """Use an invitation for a site that comes from elsewhere; returns what to keep of it once all is checked.
+
+    Its token is kept before it is sent.
+    """
     begun = file.about.get("returning", {})
     token = begun["token"] if begun.get("code") == code else token_urlsafe(32)
     file.remember(returning={"code": code, "token": token})
     expected, name = kept_agreement(file)
     there = Rest(Client(url, token, patience, certificate, file.record)).join(code, expected, name)
-    _start_after(file, there)
-    return token, there
+    return {"token": token, **_going_on(file, there)}, there
 
 
-def _start_after(file: SiteFile, there: Membership) -> None:
-    """Go on after the turns that the coordinator has of this site."""
-    if there.turn is not None:
-        go_on_after(file, there.turn, there.experiments or 0)
+def _going_on(file: SiteFile, there: Membership) -> dict[str, Any]:
+    """After which turns a site goes on, to be kept; empty if its file has all turns that the coordinator has.
+
+    Where the site has not gone on yet as another answer said, the newest one counts: that one may have been false.
+    """
+    if there.turn is None:
+        return {}
+    turns = [trial.turn.number for trial in file.trials() if trial.turn is not None]
+    following, told = max(turns, default=-1) + 1, file.about.get("first_turn", 0)
+    if there.turn <= max(following, told) and told <= following:
+        return {}
+    return {"first_turn": there.turn, "spent": max(0, (there.experiments or 0) - len(turns))}
 
 
 def _is_whole(agreement: dict[str, Any]) -> bool:
@@ -113,24 +126,18 @@ def _is_whole(agreement: dict[str, Any]) -> bool:
     return "pace" in agreement
 
 
-def _check_same(expected: Study, agreement: dict[str, Any], network: Rest) -> dict[str, Any]:
+def _check_same(expected: Study, file: SiteFile, network: Rest) -> dict[str, Any]:
     """The coordinator's agreement; raises if it contradicts the site's. It may have more terms."""
-    there = network.membership()
-    if _is_later(expected, there.agreement):  # it was amended since, and the site will be asked to accept that
+    there, agreement = network.membership(), file.about["agreement"]
+    if there.site != file.about["site"]:
+        raise Refused(f"the coordinator takes this site for '{there.site}'.")
+    if is_later(expected, there.study):  # it was amended since, and the site will be asked to accept that
         return agreement
-    has_changed = any(there.agreement.get(name) != value for name, value in agreement.items())
+    terms: dict[str, Any] = json.loads(there.study.canonical)
+    has_changed = any(terms.get(name) != value for name, value in agreement.items())
     if there.digest != expected.digest and (has_changed or _is_whole(agreement)):
         raise Refused("the coordinator runs another study.")
-    return there.agreement
-
-
-def _is_later(known: Study, agreement: dict[str, Any]) -> bool:
-    """Whether an agreement is a later version of a study, as far as anybody can tell from it."""
-    try:
-        check_successor(known, Study.from_agreement(agreement))
-    except (CbocError, TypeError, KeyError, ValueError, AttributeError):
-        return False
-    return True
+    return terms
 
 
 def connect(file: SiteFile, patience: float = 60.0, on_retry: Callable[[str], None] | None = None) -> Rest:
@@ -144,16 +151,11 @@ def agreed_with(file: SiteFile, network: Rest, expected: Study | None) -> tuple[
     """The study and its digest, from the file or, the first time, from the coordinator."""
     if "agreement" not in file.about:
         there = network.join(file.about["code"], expected)
-        agreed = read_study(
-            there.agreement, f"the coordinator at {network.client.url} sent an agreement that cannot be read."
-        )
-        agreed.index(there.site)
-        file.remember(agreement=there.agreement, site=there.site)
-        _start_after(file, there)
+        file.remember(agreement=there.study.agreement(), site=there.site, **_going_on(file, there))
     if not _is_whole(file.about["agreement"]):
         known = read_study(file.about["agreement"], damaged(file))
         with suppress(Unreachable):
-            file.remember(agreement=_check_same(known, file.about["agreement"], network))
+            file.remember(agreement=_check_same(known, file, network))
     agreed, name = kept_agreement(file, expected)
     network.study = agreed
     return agreed, name

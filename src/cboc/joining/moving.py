@@ -169,11 +169,11 @@ def _to_coordinator(file: SiteFile, url: str, code: str | None, certificate: str
         )
     if code is None:
         raise CbocError("to move to a coordinator, also give the code of an invitation.")
-    token, there = coordinator.arrive(file, url, code, certificate, patience)
+    news, there = coordinator.arrive(file, url, code, certificate, patience)
     last = max((t.turn.number for t in file.trials() if t.turn is not None and t.answer is not None), default=-1)
     if there.turn is not None and there.turn <= last:
         raise CbocError(
             f"the coordinator knows '{there.site}' up to turn {there.turn - 1}, and the site has taken turn {last}: it "
             "has to begin anew with what the sites export now (cboc feed export), before anything else is in it."
         )
-    _remember(file, url=url, code=code, token=token, certificate=certificate, has_left=False, returning={})
+    _remember(file, **news, url=url, code=code, certificate=certificate, has_left=False, returning={})

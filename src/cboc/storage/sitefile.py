@@ -177,12 +177,20 @@ class SiteFile:
             if trial.site != site:
                 raise ValueError("a trial is of another site")
 
+    def _check_readable(self, number: int, row: str) -> None:
+        """Raise one sentence if a row would be taken for damage when it is read: it is not written then."""
+        try:
+            self._check_shape([Trial.from_row(json.loads(row))] if "agreement" in self.about else [])
+        except (ValueError, TypeError, KeyError) as error:
+            raise CbocError(f"trial {number} was not saved, and stays as it was: {error}, and here not.") from None
+
     def keep(self, trial: Trial) -> Trial:
         """Save a trial in place of what it was, unless another process has changed that meanwhile.
 
         Another process that has asked for the same trial may be further with it: then what it has done is returned.
         """
         number, row = trial.number, json.dumps(trial.to_row())
+        self._check_readable(number, row)
         with self._transaction() as connection:
             stored = connection.execute("SELECT row FROM trials WHERE number = ?", (number,)).fetchone()
             if stored not in (None, (row,)) and stored != (self._rows.get(number),):
