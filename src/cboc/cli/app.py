@@ -20,15 +20,17 @@ from cboc.cli.advise import advice_of, advice_row, in_words
 from cboc.cli.audit import audit
 from cboc.cli.biosensor import biosensor
 from cboc.cli.doctor import doctor
-from cboc.cli.export import best_rows, trial_rows
+from cboc.cli.export import export
 from cboc.cli.move import move
 from cboc.cli.notes import notes
+from cboc.cli.place import FileOption, RunOrFile, course_of, file_in
 from cboc.cli.progress_bar import bar
 from cboc.cli.report import report
+from cboc.cli.rows import best_rows
 from cboc.cli.show import Format, wrapped, write
 from cboc.cli.simulate import ENOUGH, again, forget_pages, meaning, seeds_of
 from cboc.cli.simulate import simulate as simulate_file
-from cboc.cli.site_option import FILE, VARIABLE, usual_file
+from cboc.cli.site_option import FILE
 from cboc.cli.work import work
 from cboc.errors import CbocError
 from cboc.evidence import demo as demonstration
@@ -87,28 +89,7 @@ app = typer.Typer(
 
 app.add_typer(evidence.app, name="evidence")
 
-RunDirectory = Annotated[Path, typer.Argument(metavar="RUN", help="The directory that `cboc simulate` wrote.")]
-RunOrFile = Annotated[
-    Path, typer.Argument(metavar="[RUN|FILE]", envvar=VARIABLE, help="A run's directory, or a site's own file.")
-]
-FileOption = Annotated[
-    Path | None, typer.Option("--file", "-f", metavar="FILE", help="A site's own file.", show_default=False)
-]
 RowFormat = Annotated[Format, typer.Option(help="How to print the rows.")]
-
-
-def _site_file(where: Path, file: Path | None) -> Path | None:
-    """The site's file that is meant, by --file, by position or by default; None if it is a run's directory."""
-    if file is not None:
-        if where != usual_file():
-            raise CbocError(f"give one place, {where} or --file {file}, not both.")
-        return file
-    if where == FILE and not where.exists():
-        raise CbocError(
-            f"there is no site file {where} here; cboc join makes one. Or name another, or the directory of a run, "
-            "such as runs/first-study."
-        )
-    return where if where.is_file() or where == FILE else None
 
 
 def _version(is_wanted: bool) -> None:
@@ -210,7 +191,7 @@ def best(
 
     Examples: `cboc best` at a site, `cboc best runs/first-study` after a simulation
     """
-    known = _site_file(where, file)
+    known = file_in(where, file)
     rows = best_rows(Run(where)) if known is None else [lab.best_row(known)]
     typer.echo(write(rows, format))
 
@@ -238,7 +219,7 @@ def advise(
 
     Examples: `cboc advise` at a site, `cboc advise runs/first-study --site lab-b` after a simulation
     """
-    known = _site_file(where, file)
+    known = file_in(where, file)
     if known is None:
         advices = advice_of(Run(where), site, seed)
     elif site is not None or seed is not None:
@@ -254,41 +235,28 @@ def advise(
 
 
 @app.command()
-def export(
-    run: RunDirectory,
-    format: RowFormat = Format.CSV,
-    output: Annotated[Path | None, typer.Option(help="File to write.", show_default="standard output")] = None,
-) -> None:
-    """Export every trial of a run.
-
-    A row per experiment: site, turn, design in natural units, outcome, whether the site followed the group, and one
-    sentence on where the design comes from.
-
-    Example: `cboc export runs/first-study --output trials.csv`
-    """
-    text = write(trial_rows(Run(run)), format)
-    if output is None:
-        typer.echo(text)
-        return
-    output.write_text(text + "\n", encoding="utf-8")
-    notes.print(f"Wrote {output}.")
-
-
-@app.command()
 def plot(
-    run: RunDirectory,
-    output: Annotated[Path | None, typer.Option(help="Directory of the pictures.", show_default="RUN/plots")] = None,
+    where: RunOrFile = FILE,
+    file: FileOption = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(help="Directory of the pictures.", show_default="plots, in the run or beside the file"),
+    ] = None,
     kind: Annotated[pictures.Kind, typer.Option(help="Which picture.")] = pictures.Kind.ALL,
 ) -> None:
-    """Draw a run.
+    """Draw a run, or what one site has done so far.
 
     progress: how the search went. calendar: the same against time, if experiments take any. paths: where the sites
     went. matrix: who listened to whom. moves: from the proposed to the mixed design. gain: what each site gains by
     working together.
 
-    Example: `cboc plot runs/first-study --kind progress`
+    Of a site's own file only the pictures that one site has data for; paths are its own.
+
+    Examples: `cboc plot` at a site, `cboc plot runs/first-study --kind progress`
     """
-    drawn, left_out = pictures.draw(Run(run), kind, output or run / pictures.FOLDER)
+    course = course_of(where, file)
+    folder = course.place.parent if course.place.is_file() else course.place
+    drawn, left_out = pictures.draw(course, kind, output or folder / pictures.FOLDER)
     for path in drawn:
         typer.echo(path)
     if left_out:
@@ -382,6 +350,7 @@ def demo_folder(out: Annotated[Path, typer.Option(help="A folder for its files."
     notes.print(f"What they shared is in {place.shared}; try cboc audit --file {place.file('lab-a')}.")
 
 
+app.command()(export)
 app.command()(report)
 app.command()(biosensor)
 

@@ -1,62 +1,86 @@
-"""Rows of a run: every trial, and the best of each site."""
+"""`cboc export`: every experiment of a run, or of a site's own file, as a table to work with."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
 
-from cboc.cli.show import Row
-from cboc.errors import CbocError
-from cboc.runs.history import History
-from cboc.runs.run import ALONE, TOGETHER, Run
-from cboc.site.trial import TOLD, Trial
+import typer
 
-
-def trial_rows(run: Run) -> list[Row]:
-    """Return a row for every trial, those together first."""
-    rows: list[Row] = [
-        {"how": how, "seed": seed, **row}
-        for how in (TOGETHER, ALONE)
-        for seed in run.seeds(how)
-        for row in run.history(how, seed).rows()
-    ]
-    return _not_empty(rows, run)
-
-
-def best_rows(run: Run) -> list[Row]:
-    """Return each site's best over all seeds, together and alone: a trial, or a result from before the study."""
-    histories = [(how, seed, run.history(how, seed)) for how in (TOGETHER, ALONE) for seed in run.seeds(how)]
-    rows: list[Row] = []
-    for site in run.study.sites:
-        for how in (TOGETHER, ALONE):
-            of_this_way = [(seed, history) for way, seed, history in histories if way == how]
-            found = [row for seed, history in of_this_way for row in _outcomes(run, site, how, seed, history)]
-            if found:
-                sign = of_this_way[0][1].directions[site].sign
-                rows.append(max(found, key=lambda row: sign * row["y"]))
-    if not rows and any(_has_run(trial) for *_, history in histories for trial in history.trials):
-        raise CbocError(f"in {run.directory} no experiment has succeeded so far; cboc export shows them all.")
-    return _not_empty(rows, run)
+from cboc.cli.lab import site_of
+from cboc.cli.notes import notes
+from cboc.cli.place import FileOption, RunOrFile, file_in
+from cboc.cli.rows import trial_rows
+from cboc.cli.show import Format, Row, columns, write
+from cboc.cli.site_option import FILE
+from cboc.data.spreadsheets import as_csv, as_xlsx
+from cboc.data.tables import Table
+from cboc.errors import CbocError, did_you_mean
+from cboc.runs.run import Run
+from cboc.site.table import table_of
 
 
-def _outcomes(run: Run, site: str, how: str, seed: int, history: History) -> Iterator[dict[str, Any]]:
-    """The outcomes of a site; results from before the study come first, so a trial has to be better."""
-    row: dict[str, Any] = {"site": site, "how": how}
-    if site in history.earlier:
-        origin: Row = {"seed": None, "turn": None, "decision": "before the study"}
-        yield {**row, "y": history.earlier[site], **origin, **run.record["earlier_designs"].get(site, {})}
-    for trial in history.of(site):
-        if trial.y is not None:
-            turn = None if trial.turn is None else trial.turn.number
-            origin = {"seed": seed, "turn": turn, "decision": trial.decision and str(trial.decision)}
-            yield {**row, "y": trial.y, **origin, **trial.design(history.study.space)}
+class As(StrEnum):
+    """The forms in which experiments are exported."""
+
+    CSV = "csv"
+    XLSX = "xlsx"
+    JSON = "json"
+    TABLE = "table"
 
 
-def _has_run(trial: Trial) -> bool:
-    return trial.status in TOLD
+def export(
+    where: RunOrFile = FILE,
+    file: FileOption = None,
+    format: Annotated[As | None, typer.Option(help="In which form.", show_default="by the name, or csv")] = None,
+    output: Annotated[Path | None, typer.Option(help="File to write.", show_default="standard output")] = None,
+) -> None:
+    """Export every experiment of a site, or of a run, as a table for your own records.
+
+    Of a site, a line for each experiment: its number and well, the design in natural units, outcome, standard error,
+    cost, status, why this design was chosen, notes, and when it was begun and told. Results from before the study come
+    first. Of a run, also how, with which seed and at which site. XLSX needs the extra `xlsx`; in it numbers are numbers
+    and times are times, whose zone the header says.
+
+    Examples: `cboc export --output results.xlsx` at a site, `cboc export runs/first-study --output trials.csv`
+    """
+    known = file_in(where, file)
+    form = _form(output) if format is None else format
+    if form is As.XLSX and output is None:
+        raise CbocError("an XLSX file is not for a terminal; say where to write it, as in --output results.xlsx.")
+    table = _table(trial_rows(Run(where))) if known is None else table_of(site_of(known))
+    if form is As.XLSX and output is not None:
+        title = where.name if known is None else known.stem
+        output.write_bytes(as_xlsx(table, title))
+    else:
+        text = as_csv(table) if form is As.CSV else write(_rows(table), Format(form))
+        if output is None:
+            typer.echo(text.rstrip("\n"))
+            return
+        is_for_excel = form is As.CSV and known is not None  # which takes the °C for something else without a mark
+        output.write_text(text.rstrip("\n") + "\n", encoding="utf-8-sig" if is_for_excel else "utf-8")
+    notes.print(f"Wrote {output}.")
 
 
-def _not_empty(rows: list[Row], run: Run) -> list[Row]:
-    if not rows:
-        raise run.emptiness
-    return rows
+def _form(output: Path | None) -> As:
+    """The form that a file's name asks for; text that has no other name is CSV."""
+    ending = "" if output is None else output.suffix.lower().removeprefix(".")
+    if ending in ("xls", "ods"):
+        raise CbocError(f"--output {output} ends in .{ending}, which is not written here; {did_you_mean('xlsx', As)}")
+    return As(ending) if ending in (As.XLSX, As.JSON) else As.CSV
+
+
+def _table(rows: list[Row]) -> Table:
+    names = columns(rows)
+    return Table(names, [[row.get(name) for name in names] for row in rows])
+
+
+def _rows(table: Table) -> list[Row]:
+    """A table as rows for people and for JSON; a time says its zone."""
+    return [dict(zip(table.columns, map(_said, cells), strict=True)) for cells in table.cells]
+
+
+def _said(value: Any) -> Any:
+    return value.isoformat(" ", "seconds") if isinstance(value, datetime) else value

@@ -1,7 +1,8 @@
 """What a site has measured. Private: nothing that travels imports this folder.
 
-dataset.py      designs, outcomes, failures
-objective.py    what is measured: an outcome for every objective, and how sure it is
-tables.py       datasets as CSV files and data frames
-numbers.py      a number as people write it
+dataset.py       designs, outcomes, failures
+objective.py     what is measured: an outcome for every objective, and how sure it is
+tables.py        datasets as CSV files and data frames
+spreadsheets.py  tables as files that a spreadsheet opens
+numbers.py       a number as people write it
 """

@@ -27,7 +27,7 @@ HOLLOW: dict[str, Any] = FULL | {"facecolors": "white", "edgecolors": ALONE, "li
 
 def moves(history: History, site: str | None = None) -> Figure:
     """An arrow per experiment in a space of two parameters, else its length, for one site or for all."""
-    sites = history.study.sites if site is None else (site,)
+    sites = history.sites if site is None else (site,)
     is_plane = terrain.is_plane(history.study.space)
     fig, axes = style.panels(
         len(sites), 2 if len(sites) in (2, 4) else 3, 3.1 if is_plane else 2.1, sharex=True, sharey=True

@@ -45,10 +45,10 @@ def experiment_of(history: History, trial: Trial) -> int:
 
 
 def _maps(groups: Sequence[tuple[History, str]], problems: Mapping[str, Problem]) -> Figure:
-    study = groups[-1][0].study
-    fig, axes = style.panels(len(study.sites), 2 if len(study.sites) in (2, 4) else 3, 3.1, sharex=True, sharey=True)
-    for site, ax in zip(study.sites, axes, strict=True):
-        terrain.draw_plane(ax, study.space)
+    space, sites = groups[-1][0].study.space, groups[-1][0].sites
+    fig, axes = style.panels(len(sites), 2 if len(sites) in (2, 4) else 3, 3.1, sharex=True, sharey=True)
+    for site, ax in zip(sites, axes, strict=True):
+        terrain.draw_plane(ax, space)
         ax.label_outer()
         style.title(ax, site)
         if site in problems:
@@ -120,10 +120,10 @@ def _legend(fig: Figure, groups: Sequence[tuple[History, str]], has_contours: bo
 
 def _strips(groups: Sequence[tuple[History, str]]) -> Figure:
     """A row per site, a column per parameter."""
-    study = groups[-1][0].study
-    names = study.space.names
-    fig, axes = style.figure(0.6 + 1.25 * len(study.sites), len(study.sites), len(names), sharex=True, sharey="col")
-    for row, site in zip(axes, study.sites, strict=True):
+    space, sites = groups[-1][0].study.space, groups[-1][0].sites
+    names = space.names
+    fig, axes = style.figure(0.6 + 1.25 * len(sites), len(sites), len(names), sharex=True, sharey="col")
+    for row, site in zip(axes, sites, strict=True):
         for ax, name in zip(row, names, strict=True):
             for history, colour in groups:
                 trials = ran(history, site)
@@ -134,7 +134,7 @@ def _strips(groups: Sequence[tuple[History, str]]) -> Figure:
             _scale(ax, groups[-1][0], name)
         row[0].set_ylabel(site, fontsize=style.NORMAL, color=INK)
     for ax, name in zip(axes[0], names, strict=True):
-        style.title(ax, terrain.label(study.space, name))
+        style.title(ax, terrain.label(space, name))
     fig.supxlabel("experiment", fontsize=style.NORMAL, color=INK)
     _legend(fig, groups, has_contours=False)
     return fig

@@ -32,15 +32,15 @@ def progress(
     ax.set_ylim(0.0, 1.02)
     style.label_ends(ax, curves)
     style.axis_labels(ax, "experiment", "Gap (1 = optimum found)")
-    sites = len(together[0].study.sites)
+    sites = len(together[0].sites)
     style.title(ax, f"Mean over {sites} {'site' if sites == 1 else 'sites'}; {style.band_name(len(together))}")
     return fig
 
 
 def _by_site(groups: Sequence[tuple[str, str, Sequence[History]]]) -> Figure:
     first, seeds = groups[-1][2][0], len(groups[-1][2])
-    fig, axes = style.panels(len(first.study.sites), 3, 2.4)
-    for k, (site, ax) in enumerate(zip(first.study.sites, axes, strict=True)):
+    fig, axes = style.panels(len(first.sites), 3, 2.4)
+    for k, (site, ax) in enumerate(zip(first.sites, axes, strict=True)):
         curves = [_outcomes(histories, k, label, colour) for label, colour, histories in groups]
         style.draw_curves(ax, curves)
         style.whole_rounds(ax, max(len(curve.mean) for curve in curves) - 1)

@@ -19,7 +19,7 @@ from cboc.site.trial import Status, Trial
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-LAST = ("began", "ended", "cost", "remark")  # columns after all others; a parameter may have such a name
+LAST = ("began", "ended", "cost", "note", "remark")  # columns after all others; a parameter may have such a name
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,11 @@ class History:
     def __post_init__(self) -> None:
         given = {site: Direction.of(direction) for site, direction in self.directions.items()}
         object.__setattr__(self, "directions", given)
+
+    @property
+    def sites(self) -> tuple[str, ...]:
+        """The sites whose trials these are: all of a simulation, or the one whose file it is."""
+        return tuple(site for site in self.study.sites if site in self.directions)
 
     def of(self, site: str) -> list[Trial]:
         """One site's trials in order."""
@@ -80,7 +85,8 @@ class History:
                 "leader": None if trial.answer is None else trial.answer.leader,
                 "explanation": trial.explain(self.study.sites),
             }
-            beside = {"began": trial.began, "ended": trial.ended, "cost": trial.cost, "remark": trial.remark or None}
+            beside = {"began": trial.began, "ended": trial.ended, "cost": trial.cost}
+            beside |= {"note": trial.note or None, "remark": trial.remark or None}  # the note says why one failed
             yield row | {name: beside[name] for name in self._last}
 
     @property

@@ -120,7 +120,7 @@ def best_curves(histories: Sequence[History]) -> Array:
 
     A site that has finished before the others keeps its best.
     """
-    curves = [[history.best_so_far(site) for site in history.study.sites] for history in histories]
+    curves = [[history.best_so_far(site) for site in history.sites] for history in histories]
     length = min(max(len(curve) for curve in of_seed) for of_seed in curves)
     return np.array([[_fitted(curve, length) for curve in of_seed] for of_seed in curves])
 
@@ -132,7 +132,7 @@ def _fitted(curve: Array, length: int) -> Array:
 def gap_curves(histories: Sequence[History], optima: Mapping[str, float]) -> Array:
     """G(t) of every seed and site, (seeds, K, rounds + 1)."""
     best = best_curves(histories)
-    optimum = np.array([optima[site] for site in histories[0].study.sites])[:, None]
+    optimum = np.array([optima[site] for site in histories[0].sites])[:, None]
     loss = np.abs(best - optimum)
     way = loss[..., :1]
     return gap(loss, np.where(way <= EXACT * np.maximum(np.abs(optimum), EXACT), 0.0, way))
@@ -140,7 +140,7 @@ def gap_curves(histories: Sequence[History], optima: Mapping[str, float]) -> Arr
 
 def bests_at(histories: Sequence[History], moments: Array) -> Array:
     """The best outcome of every seed and site at these times, (seeds, K, moments); NaN before a first result."""
-    return np.array([[_at(*history.course(s), moments) for s in history.study.sites] for history in histories])
+    return np.array([[_at(*history.course(s), moments) for s in history.sites] for history in histories])
 
 
 def _at(times: Array, best: Array, moments: Array) -> Array:
@@ -150,7 +150,7 @@ def _at(times: Array, best: Array, moments: Array) -> Array:
 
 def gaps_at(histories: Sequence[History], optima: Mapping[str, float], moments: Array) -> Array:
     """G of every seed and site at these times, (seeds, K, moments); 0 until the initial experiments have ended."""
-    optimum = np.array([optima[site] for site in histories[0].study.sites])[:, None]
+    optimum = np.array([optima[site] for site in histories[0].sites])[:, None]
     way = np.abs(best_curves(histories)[..., :1] - optimum)
     loss = np.minimum(np.nan_to_num(np.abs(bests_at(histories, moments) - optimum), nan=np.inf), way)
     return gap(loss, np.where(way <= EXACT * np.maximum(np.abs(optimum), EXACT), 0.0, way))
@@ -165,7 +165,7 @@ def time_to(times: Array, best: Array, level: float) -> float:
 def best_found(histories: Sequence[History]) -> dict[str, float]:
     """The best outcome of each site in any of the histories: the reference where the optimum is unknown."""
     found = best_curves(histories)[..., -1]
-    signs = {site: histories[0].directions[site].sign for site in histories[0].study.sites}
+    signs = {site: histories[0].directions[site].sign for site in histories[0].sites}
     return {
         site: float(sign * np.nanmax(sign * found[:, k])) if np.isfinite(found[:, k]).any() else np.nan
         for k, (site, sign) in enumerate(signs.items())

@@ -33,7 +33,6 @@ from cboc.studyfile.sources import Formula
 RECORD = "run.json"
 FORMAT = 2  # of a record; records of version 0.1.0 do not name a format
 TOGETHER, ALONE = "together", "alone"
-SQLITE = b"SQLite format 3\0"  # how a site's file begins
 
 
 @dataclass(frozen=True)
@@ -64,6 +63,16 @@ class Run:
         if not isinstance(record, dict) or not all(isinstance(record.get(name), dict) for name in tables):
             raise CbocError(f"{self.directory / RECORD} is not a record of a run; start the run anew with --fresh.")
         return record
+
+    @property
+    def place(self) -> Path:
+        """The directory."""
+        return self.directory
+
+    @property
+    def time(self) -> str:
+        """The axis of time in words: a study file says how long experiments take, in a unit of its own."""
+        return "time"
 
     @property
     def has_times(self) -> bool:
@@ -165,17 +174,9 @@ class Run:
 
 
 def check_directory(path: Path) -> None:
-    """Raise one sentence if a file was named in place of the directory of a run, such as a site's own."""
-    if not path.is_file():
-        return
-    with path.open("rb") as file:
-        is_site_file = file.read(len(SQLITE)) == SQLITE
-    if is_site_file:
-        raise CbocError(
-            f"{path} is a site's own file, not the directory of a run; cboc best {path}, cboc advise {path}, cboc "
-            f"status --file {path}, cboc audit --file {path} and cboc site --file {path} look at it."
-        )
-    raise CbocError(f"{path} is a file, not the directory of a run; see cboc simulate --help.")
+    """Raise one sentence if a file was named in place of the directory of a run."""
+    if path.is_file():
+        raise CbocError(f"{path} is a file, not the directory of a run; see cboc simulate --help.")
 
 
 def _optimum(job: tuple[Path, str], _: Report) -> float:

@@ -6,6 +6,7 @@ mind.py       what it knows and thinks before a trial
 batch.py      sites of one process think together
 trial.py      one experiment, from proposal to result
 logbook.py    all trials of a site, and the data they leave
+table.py      all its results as the table that a lab keeps
 worksheet.py  trials as a sheet to fill in, and back
 remark.py     what a person writes beside a trial
 plate.py      how many experiments at once, and in what they agree

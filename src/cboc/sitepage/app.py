@@ -27,6 +27,7 @@ from cboc.site.site import Site
 from cboc.site.trial import Trial
 from cboc.sitepage import history, neighbours, outbox
 from cboc.sitepage.access import Access
+from cboc.sitepage.downloads import downloads
 from cboc.sitepage.form import RAN, SAME, Fields, Mistyped, read_cost, read_entry, read_order
 from cboc.sitepage.session import Session, Stage
 from cboc.web.layout import add_layout, templates
@@ -64,6 +65,7 @@ def create_page(storage: str | Path, *, secret: str | None = None, **options: An
     app.include_router(_views(session, show))
     app.include_router(_forms(session, show))
     app.include_router(_plates(session, show))
+    app.include_router(downloads(session))
     app.add_exception_handler(CbocError, lambda _, error: show("trouble.html", 409, error=error))
     app.add_exception_handler(400, lambda *_: show("trouble.html", 400, error="this form is not from this page."))
     app.add_exception_handler(404, lambda *_: show("trouble.html", 404, error="there is no such page here."))

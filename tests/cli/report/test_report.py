@@ -7,11 +7,11 @@ import pytest
 from typer.testing import CliRunner
 
 from cboc.cli.app import app
-from cboc.cli.export import best_rows
 from cboc.cli.report import study as study_sections
 from cboc.cli.report.casestudy import METHODS
 from cboc.cli.report.html import Html, element, verbatim
 from cboc.cli.report.page import table
+from cboc.cli.rows import best_rows
 from cboc.errors import CbocError
 from cboc.runs.run import Run
 

@@ -10,8 +10,10 @@ from typing import Annotated, TextIO
 import typer
 
 from cboc.cli.notes import notes
+from cboc.cli.place import FileOption, RunOrFile, file_in
 from cboc.cli.report.html import Html
 from cboc.cli.report.page import page
+from cboc.cli.site_option import FILE
 from cboc.errors import CbocError
 from cboc.evidence.casestudy import RESULTS
 from cboc.plots import style
@@ -23,23 +25,30 @@ PAGE = "report.html"  # in the directory, unless the user names another file
 
 
 def report(
-    directory: Annotated[Path, typer.Argument(help="A run of `cboc simulate`, or of `cboc evidence biosensor`.")],
-    out: Annotated[Path | None, typer.Option(help="The file to write.", show_default="DIRECTORY/report.html")] = None,
+    where: RunOrFile = FILE,
+    file: FileOption = None,
+    out: Annotated[
+        Path | None, typer.Option(help="The file to write.", show_default="report.html, in the run or beside the file")
+    ] = None,
 ) -> None:
-    """Write one page about a directory of results, to mail, to print or to show.
+    """Write one page about a site, or about a directory of results, to mail, to print or to show.
 
-    Tables, pictures and how they were made, in a single HTML file that loads nothing from anywhere. For a simulated
+    Tables, pictures and how they were made, in a single HTML file that loads nothing from anywhere. Of a site: its
+    progress, best design, failures with their reasons and all its experiments, for its own people. For a simulated
     study: progress together and alone, the gains and the best designs of every site. For the case study: its tables,
     the paths of the sites through the design space, and the sample that passes the best sensor found; this takes about
     a hundred short simulations.
 
-    Examples: `cboc report runs/first-study`, `cboc report runs/evidence-biosensor --out biosensor.html`
+    Examples: `cboc report` at a site, `cboc report runs/first-study`, `cboc report runs/evidence-biosensor --out
+    biosensor.html`
     """
     style.figure_class()  # is matplotlib installed? Better asked before the work
-    target = out or directory / PAGE
-    content = _content(directory)
-    with _draft(target) as file, notes.status("reading") as status:
-        file.write(page(*content(directory, lambda what: status.update(what))))
+    known = file_in(where, file)
+    place = where if known is None else known
+    target = out or (place if known is None else place.parent) / PAGE
+    content = _content(place) if known is None else _own()
+    with _draft(target) as draft, notes.status("reading") as status:
+        draft.write(page(*content(place, lambda what: status.update(what))))
     typer.echo(target)
 
 
@@ -61,6 +70,13 @@ def _draft(target: Path) -> Iterator[TextIO]:
         draft.replace(place)
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _own() -> Content:
+    """Return the content for a site's own file."""
+    from cboc.cli.report import own
+
+    return own.content
 
 
 def _content(directory: Path) -> Content:

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cboc.cli.export import best_rows
 from cboc.cli.pictures import COURSES, PICTURES, Kind, lack
 from cboc.cli.report.html import Html, element
 from cboc.cli.report.page import facts, paragraph, picture, section, table
+from cboc.cli.rows import best_rows
 from cboc.cli.show import Row, cell, columns, many
 from cboc.evidence.results import libraries
 from cboc.plots.terrain import label
@@ -38,6 +38,7 @@ GAPS = (
     "The mean Gap against experiments: 0 is the best initial outcome, 1 the optimum."  # progress, if optima are known
 )
 BEST = "The best of all seeds. Turn 0: before the first turn. (cboc best and cboc export count turns from 0.)"
+MOST_REASONS = 20  # of failures, in the table
 COLOURS = "Together in colour, alone in grey."
 
 Ways = Mapping[str, Sequence[History]]  # together, and alone if that was run
@@ -64,6 +65,7 @@ def content(directory: Path, say: Callable[[str], None]) -> tuple[str, str, list
         ),
         section("Best designs", _best(run), paragraph(BEST, class_="note")),
         *drawn,
+        *_reasons(ways),
         section("How it was made", _made(run, ways)),
     ]
     return f"{run.study.name}: report", _lead(run, rows), sections
@@ -99,6 +101,16 @@ def _failures(ways: Ways, site: str | None = None) -> tuple[int, int]:
     trials = (trial for histories in ways.values() for history in histories for trial in history.trials)
     count = Counter(trial.status for trial in trials if site in (None, trial.site))
     return count[Status.FAILED], count[Status.FAILED] + count[Status.COMPLETE]
+
+
+def _reasons(ways: Ways) -> list[Html]:
+    """Why experiments failed: each reason with its count at each site, the most frequent first."""
+    trials = (trial for histories in ways.values() for history in histories for trial in history.trials)
+    count = Counter((t.site, t.note or "no reason was given") for t in trials if t.status is Status.FAILED)
+    lines = [[site, times, reason] for (site, reason), times in count.most_common(MOST_REASONS)]
+    left = len(count) - len(lines)
+    more = [paragraph(f"And {many(left, 'more reason')}; cboc export has the reason of every failure.")] if left else []
+    return [section("What failed", table(["site", "failures", "reason"], lines), *more)] if lines else []
 
 
 def _meaning(ways: Ways) -> str:

@@ -1,0 +1,99 @@
+"""`cboc export`, `plot` and `report` with a site's own file: its own people get all of their data out."""
+
+import csv
+import io
+import json
+import shutil
+from pathlib import Path
+
+import openpyxl
+import pytest
+from typer.testing import CliRunner
+
+import cboc
+from cboc.cli.app import app
+from cboc.errors import CbocError
+
+FROZEN = Path(__file__).parent.parent / "frozen"
+STUDY = '[study]\nname = "by hand"\nhorizon = 6\n[space]\nT = {low = 20, high = 90, unit = "°C"}\np = [1, 9]\n'
+STUDY += '[[site]]\nname = "lab-a"\n[[site]]\nname = "lab-b"\n'
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    """The file of a site with six results, a failure and an open experiment."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.toml").write_text(STUDY)
+    call("join", "stick:", "--site", "lab-a", "--study", "study.toml", "--direction", "max", "--initial", 3)
+    site = cboc.join(storage="site.db")
+    for number in range(6):
+        site.tell(site.ask(), float(number), cost=2.0)
+    site.fail(site.ask(), "the pump stopped")
+    site.ask()
+    return tmp_path / "site.db"
+
+
+def call(*arguments):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def refused(*arguments):
+    result = CliRunner().invoke(app, [str(argument) for argument in arguments])
+    assert result.exit_code == 2 and result.stdout == "" and result.stderr.count("\n") == 1, result.output
+    return result.stderr
+
+
+@pytest.mark.usefixtures("file")
+def test_export_of_a_site_has_every_experiment_and_the_reason_of_a_failure():
+    rows = list(csv.DictReader(io.StringIO(call("export"))))
+    assert len(rows) == 8 and {"trial", "T (°C)", "p", "y", "cost", "status", "decision"} <= set(rows[0])
+    assert rows[6]["status"] == "failed" and rows[6]["note"] == "the pump stopped" and rows[7]["status"] == "pending"
+    assert json.loads(call("export", "site.db", "--format", "json"))[3]["y"] == 3.0
+    assert call("export", "--file", "site.db", "--format", "table").startswith("trial")
+
+
+@pytest.mark.usefixtures("file")
+def test_export_as_xlsx_by_the_name_of_the_file():
+    assert call("export", "--output", "mine.xlsx") == ""
+    rows = list(openpyxl.load_workbook("mine.xlsx").active.values)
+    assert len(rows) == 9 and rows[1][rows[0].index("y")] == 0.0
+    assert "not for a terminal" in refused("export", "--format", "xlsx")
+    assert "did you mean 'xlsx'" in refused("export", "--output", "mine.xls")
+
+
+def test_plot_draws_what_one_site_has_data_for(file):
+    assert [Path(line).name for line in call("plot").split()] == [
+        "progress.png", "calendar.png", "paths.png", "moves.png",
+    ]  # fmt: skip
+    assert (file.parent / "plots" / "paths.png").read_bytes().startswith(b"\x89PNG")
+    assert "it has a row for every site, and this is one" in refused("plot", "--kind", "matrix")
+    assert "nobody worked alone" in refused("plot", "--kind", "gain")
+
+
+def test_report_of_a_site_has_its_best_its_failures_and_all_experiments(file):
+    assert call("report").strip() == str(Path("report.html"))
+    page = (file.parent / "report.html").read_text()
+    assert (
+        "the pump stopped" in page and "<h2>What failed</h2>" in page and "The best outcome, to maximise, is 5." in page
+    )
+    assert page.count("data:image/png") == 4 and "http" not in page.replace("http-equiv", "")
+
+
+@pytest.mark.parametrize("command", ["export", "plot", "report"])
+def test_an_old_site_file_is_looked_at_as_well(tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(FROZEN / "alone.db", tmp_path / "lab-a.db")
+    assert call(command, "lab-a.db")
+
+
+def test_a_site_without_trials_has_nothing_to_draw(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.toml").write_text(STUDY)
+    call("join", "stick:", "--site", "lab-a", "--study", "study.toml", "--direction", "max")
+    for command in ("plot", "report"):
+        assert "site.db holds no trials yet; cboc ask gives the first experiment." in refused(command)
+    assert call("export").count("\n") == 1, "its header"
+    with pytest.raises(CbocError, match="give one place"):
+        raise CbocError(refused("export", "other.db", "--file", "site.db"))
