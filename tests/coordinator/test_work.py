@@ -80,12 +80,15 @@ def interrupted(plant, by):
 
 
 def test_a_worker_that_is_stopped_and_killed_goes_on_as_if_nothing_had_happened(plant):
-    assert len(work("--most", "2").splitlines()) == 2
+    said = work("--most", "2").splitlines()
+    assert len(said) == 3 and said[0].startswith("Up to 2 experiments to run, one after the other; Ctrl-C stops")
     code, said = interrupted(plant, signal.SIGINT)
-    assert code == 130 and said.startswith("Stopped; the same command goes on")
-    assert interrupted(plant, signal.SIGKILL) == (-signal.SIGKILL, "")
-    said = work().splitlines()
-    assert said[0].startswith("Trial 2, 3 of 7 (x ") and "plant' has finished: 3 of 3 turns" in said[-1]
+    assert code == 130 and said.splitlines()[1].startswith("Stopped; the same command goes on")
+    code, said = interrupted(plant, signal.SIGKILL)
+    assert code == -signal.SIGKILL and said.startswith("Up to 5 experiments to run") and said.count("\n") == 1
+    first, *said = work().splitlines()
+    assert first.startswith("Up to 5 experiments to run") and said[0].startswith("Trial 2, 3 of 7 (x ")
+    assert "plant' has finished: 3 of 3 turns" in said[-1]
     assert said[-1].endswith("cboc best shows what it has found.")
     assert len(said) == 6 and work().splitlines() == said[-1:]  # once more: there is nothing left to do
     ran = (plant / "log").read_text().splitlines()
@@ -103,6 +106,54 @@ def test_a_failed_experiment_is_kept_with_its_reason(plant):
     assert all((plant / trial.note.rpartition("see ")[2]).is_dir() for trial in failed)
     best = cboc.join(storage="site.db").best
     assert f"best so far {best.y:.6g}." in said
+
+
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [
+        ("#!/bin/sh\necho no licence >&2; exit 7", "it ended with exit code 7, saying 'no licence'; see work/failed-"),
+        ("#!/bin/sh\necho rubbish: 12:30", "'12:30' is not a plain number"),
+        ("#!/usr/bin/env python3\nimport no_such_module", "No module named 'no_such_module'"),
+        ("#!/bin/sh\nsleep 30", "it did not end within 0.2 s"),
+    ],
+)
+def test_a_program_that_is_set_up_wrongly_does_not_cost_a_night(plant, program, reason):
+    (plant / "study.toml").write_text(STUDY.replace('"none"', '"0.2 s"' if "sleep" in program else '"60 s"'))
+    (plant / "solver").write_text(program)
+    said = " ".join(work(code=2).split())
+    assert "the first 3 runs of 'plant' have all failed, the last one so: " in said and reason in said
+    assert "correct that, and start this again; --keep-going goes on." in said
+    trials = SiteFile("site.db").trials()
+    assert [trial.status for trial in trials] == ["failed"] * 3 and reason in trials[2].note
+    assert "the first run of 'plant' has failed" in " ".join(work("--most", "1", code=2).split())
+    (plant / "solver").write_text(SOLVER)
+    assert "3 of 3 turns" in work("--keep-going")  # mended, it goes on
+
+
+def test_a_program_that_fails_at_first_or_now_and_then_is_not_stopped(plant):
+    (plant / "solver").write_text(
+        "#!/usr/bin/env python3\nimport sys, pathlib\nlog = pathlib.Path(sys.argv[1], 'log')\n"
+        "count = len(log.read_text()) if log.exists() else 0\nlog.write_text('x' * (count + 1))\n"
+        "sys.exit(1) if count in (0, 1, 3, 4, 5) else print(count)\n"
+    )
+    assert work().count(": failed, ") == 5
+
+
+def test_going_on_regardless_has_to_be_asked_for(plant):
+    (plant / "solver").write_text("#!/bin/sh\nexit 7")
+    assert work("--keep-going").count(": failed, it ended with exit code 7") == 7
+
+
+@pytest.mark.usefixtures("plant")
+def test_before_long_work_its_extent_is_said_and_then_how_long_it_takes(monkeypatch):
+    ticks = iter(range(0, 10_000_000, 3600))
+    monkeypatch.setattr("cboc.cli.work.monotonic", lambda: float(next(ticks)))
+    said = work("--most", "4").splitlines()
+    assert said[0].startswith("Up to 4 experiments to run")
+    assert [line[line.index(" About") + 1 :] for line in said[1:4]] == [
+        "About 3 h left.", "About 2 h left.", "About 60 min left.",
+    ]  # fmt: skip
+    assert "About" not in said[4]
 
 
 @pytest.mark.parametrize(
@@ -140,7 +191,7 @@ def limited(plant, most_cost):
 
 def test_work_ends_when_a_limit_to_costs_is_reached(plant):
     limited(plant, 7.0)
-    said = work().splitlines()
+    _, *said = work().splitlines()
     assert len(said) == 4 and all(", cost 2.5)" in line for line in said[:3])
     assert "has finished: 0 of 3 turns, 7.5 of 7 spent" in said[-1]
     assert [trial.cost for trial in SiteFile("site.db").trials()] == 3 * [2.5]

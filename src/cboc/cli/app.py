@@ -28,7 +28,7 @@ from cboc.cli.progress_bar import bar
 from cboc.cli.report import report
 from cboc.cli.rows import best_rows
 from cboc.cli.show import Format, wrapped, write
-from cboc.cli.simulate import ENOUGH, again, forget_pages, meaning, seeds_of
+from cboc.cli.simulate import ENOUGH, again, forget_pages, is_run_alone, meaning, seeds_of
 from cboc.cli.simulate import simulate as simulate_file
 from cboc.cli.site_option import FILE
 from cboc.cli.work import work
@@ -132,7 +132,17 @@ def simulate(
     out: Annotated[Path | None, typer.Option(help="Directory of the run.", show_default="runs/NAME")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue a run that was interrupted.")] = False,
     fresh: Annotated[bool, typer.Option("--fresh", help="Start over; discard what the run holds.")] = False,
-    alone: Annotated[bool, typer.Option(help="Also run every site on its own, with the same seeds.")] = True,
+    alone: Annotated[
+        bool | None,
+        typer.Option(
+            "--alone/--no-alone",
+            help="Also run every site on its own, with the same seeds.",
+            show_default="yes, but not with programs",
+        ),
+    ] = None,
+    keep_going: Annotated[
+        bool, typer.Option("--keep-going", help="Go on even if a site's first 3 experiments all fail.")
+    ] = False,
     seeds: Annotated[
         int | None,
         typer.Option(
@@ -149,6 +159,9 @@ def simulate(
     a power cut at most the experiments of one second: `--resume` continues to exactly the same end. The table has a
     row per site: the best outcome alone and together, the gain (positive: better together), and how many experiments
     it took to reach what alone reached at its end. One seed says little: repeat it.
+
+    If the first experiments of a site all fail, its program or function is set up wrongly: this stops with the reason.
+    Where sites have programs, the comparison alone is run with `--alone` only: it takes as many experiments again.
 
     The study file says how the sites work: `pace` in `[study]`, "free" (nobody waits) or "rounds"; `plate = 8`, so many
     experiments at a time, and `same = ["temperature"]`, parameters that have one value in all of them; `most_cost`, if
@@ -167,7 +180,8 @@ def simulate(
         forget_pages(directory)
     count = seeds or seeds_of(run, file)
     try:
-        simulate_file(file, run, seeds=count, with_alone=alone)
+        with_alone = is_run_alone(alone, file, run)
+        simulate_file(file, run, seeds=count, with_alone=with_alone, keeps_going=keep_going)
     except KeyboardInterrupt:
         command = again(study, out, alone, count)
         notes.print(f"Stopped; the finished experiments are in {directory}. Continue with: {command}")

@@ -1,4 +1,7 @@
-"""Progress on standard error: experiments done, time left, and the latest news; without a terminal a line a minute."""
+"""Progress on standard error: experiments done, time left, and the latest news; without a terminal a line a minute.
+
+The first estimate comes soon after the first experiments: somebody may still be there to think better of it.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from cboc.cli.notes import notes
 
 EVERY = 60.0  # seconds
+FEW = 2.0  # of a unit, below which a smaller one is said
+SOON = 10.0  # seconds after which the first estimate is given
 
 
 class Advance(Protocol):
@@ -49,16 +54,24 @@ def _bar(total: int, done: int) -> Iterator[Advance]:
 
 @contextmanager
 def _lines(total: int, done: int) -> Iterator[Advance]:
-    started = said = time.monotonic()
-    first = done
+    started, first = time.monotonic(), done
+    due = started + SOON
 
     def advance(news: str, experiments: int = 1) -> None:
-        nonlocal done, said
+        nonlocal done, due
         done += experiments
         now = time.monotonic()
-        if now - said >= EVERY and done < total:
-            said = now
+        if now >= due and done < total:
+            due = now + EVERY
             left = (now - started) / (done - first) * (total - done)
-            notes.print(f"{done:,} of {total:,} experiments, about {left / 60:.0f} min left. {news}".rstrip())
+            notes.print(f"{done:,} of {total:,} experiments, about {in_words(left)} left. {news}".rstrip())
 
     yield advance
+
+
+def in_words(seconds: float) -> str:
+    """A time as people say it: '40 s', '12 min', '7 h', '3 d'."""
+    for unit, length in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= FEW * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds:.0f} s"

@@ -9,6 +9,9 @@ from cboc.cli.notes import notes
 from cboc.cli.pictures import FOLDER, PICTURES
 from cboc.cli.progress_bar import bar
 from cboc.cli.report.command import PAGE
+from cboc.cli.show import many
+from cboc.errors import CbocError
+from cboc.runs.first_runs import MOST_FAILURES, AllFailed
 from cboc.runs.repetitions import Repetition, experiments, repeat, repetitions
 from cboc.runs.run import ALONE, TOGETHER, Run
 from cboc.site.trial import Trial
@@ -17,12 +20,40 @@ from cboc.studyfile import StudyFile
 ENOUGH = 8  # seeds, for a first look
 
 
-def simulate(file: StudyFile, run: Run, *, seeds: int, with_alone: bool) -> None:
+def simulate(file: StudyFile, run: Run, *, seeds: int, with_alone: bool, keeps_going: bool = False) -> None:
     """Run the experiments that are not yet in the journals."""
-    jobs = repetitions(file, run, seeds=seeds, with_alone=with_alone)
+    most = None if keeps_going else MOST_FAILURES
+    jobs = repetitions(file, run, seeds=seeds, with_alone=with_alone, most_failures=most)
     best: dict[tuple[str, str], float] = {}
-    with bar(len(jobs) * experiments(file), sum(job.done for job in jobs)) as advance:
-        repeat(jobs, lambda job, trial: advance(_news(file, job, trial, best)))
+    total, done = len(jobs) * experiments(file), sum(job.done for job in jobs)
+    if file.has_programs and done < total:
+        notes.print(_ahead(file, total, done, seeds, with_alone))
+    try:
+        with bar(total, done) as advance:
+            repeat(jobs, lambda job, trial: advance(_news(file, job, trial, best)))
+    except AllFailed as failed:
+        raise CbocError(
+            f"{failed} Nothing more is run. Correct that, and start anew with --fresh; --resume goes on, with these "
+            "failures as bad designs, and --keep-going does not stop for them."
+        ) from None
+
+
+def is_run_alone(given: bool | None, file: StudyFile, run: Run) -> bool:
+    """Whether every site is also run alone: as asked for, or as before; else unless that means to start programs."""
+    if given is not None:
+        return given
+    return not file.has_programs or bool(run.seeds(ALONE))
+
+
+def _ahead(file: StudyFile, total: int, done: int, seeds: int, with_alone: bool) -> str:
+    """How many experiments there are to run; how long that takes is known after the first."""
+    ways = "together and alone" if with_alone else "together"
+    known = f", {done:,} of which are done" if done else ""
+    sites = many(len(file.study.sites), "site")
+    text = f"{many(total, 'experiment')} of {sites}, {ways}, {many(seeds, 'seed')}{known}."
+    if not with_alone:
+        text += " To run every site alone as well, for comparison, takes as many again: --alone does that."
+    return text
 
 
 def _news(file: StudyFile, job: Repetition, trial: Trial, best: dict[tuple[str, str], float]) -> str:
@@ -67,7 +98,8 @@ def meaning(run: Run) -> str:
     return f"{words}; -: not reached.\n{one}"
 
 
-def again(study: Path, out: Path | None, alone: bool, seeds: int) -> str:
+def again(study: Path, out: Path | None, alone: bool | None, seeds: int) -> str:
     """The command that continues a run."""
-    parts = ["cboc simulate", str(study), f"--out {out}" if out else "", "" if alone else "--no-alone"]
+    ways = {None: "", True: "--alone", False: "--no-alone"}[alone]
+    parts = ["cboc simulate", str(study), f"--out {out}" if out else "", ways]
     return " ".join(part for part in (*parts, f"--seeds {seeds}" if seeds > 1 else "", "--resume") if part)

@@ -1,6 +1,7 @@
 """A whole study in one process, and the record of it.
 
 simulation.py   Algorithm 1: every site's experiments, until all budgets are spent
+first_runs.py   stop if an experiment is set up wrongly
 calendar.py     when experiments end, and who asks then
 history.py      what happened, a row for every trial
 metrics.py      how well a search went: Gap, area, lead

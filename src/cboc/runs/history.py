@@ -85,7 +85,7 @@ class History:
                 "leader": None if trial.answer is None else trial.answer.leader,
                 "explanation": trial.explain(self.study.sites),
             }
-            beside = {"began": trial.began, "ended": trial.ended, "cost": trial.cost}
+            beside: dict[str, Any] = {"began": trial.began, "ended": trial.ended, "cost": trial.cost}
             beside |= {"note": trial.note or None, "remark": trial.remark or None}  # the note says why one failed
             yield row | {name: beside[name] for name in self._last}
 

@@ -26,6 +26,7 @@ class Repetition:
     how: str
     seed: int
     journal: Path
+    most_failures: int | None = None  # it ends if the first so many experiments of a site all fail
 
     @property
     def done(self) -> int:
@@ -41,11 +42,13 @@ def default_directory(file: StudyFile) -> Path:
     return Path("runs") / (re.sub(r"[^\w.-]+", "-", file.study.name).strip("-.") or "study")
 
 
-def repetitions(file: StudyFile, run: Run, *, seeds: int, with_alone: bool) -> list[Repetition]:
+def repetitions(
+    file: StudyFile, run: Run, *, seeds: int, with_alone: bool, most_failures: int | None = None
+) -> list[Repetition]:
     """One repetition for every way of working and every seed, counted from the file's seed."""
     ways = (TOGETHER, ALONE) if with_alone else (TOGETHER,)
     jobs = [
-        Repetition(file.path, how, seed, run.journal(how, seed))
+        Repetition(file.path, how, seed, run.journal(how, seed), most_failures)
         for seed in range(file.seed, file.seed + seeds)
         for how in ways
     ]
@@ -86,4 +89,5 @@ def repeat(jobs: Sequence[Repetition], on_trial: Callable[[Repetition, Trial], N
 
 def _simulate(job: Repetition, report: Report) -> None:
     file = studyfile.read(job.path).with_seed(job.seed)
-    simulate(**(file.alone() if job.how == ALONE else file).arguments, journal=job.journal, on_trial=report)
+    arguments = (file.alone() if job.how == ALONE else file).arguments
+    simulate(**arguments, journal=job.journal, on_trial=report, most_failures=job.most_failures)

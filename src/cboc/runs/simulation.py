@@ -19,6 +19,7 @@ from cboc.exchange.study import Study
 from cboc.experiment.durations import Duration, Durations, as_durations
 from cboc.experiment.experiment import Experiment, ExperimentFailed
 from cboc.runs.calendar import Calendar
+from cboc.runs.first_runs import FirstRuns
 from cboc.runs.history import History, in_order
 from cboc.site.batch import think
 from cboc.site.plate import Plate
@@ -40,6 +41,7 @@ def simulate(
     same: Sequence[str] = (),
     journal: str | Path | None = None,
     on_trial: Callable[[Trial], None] | None = None,
+    most_failures: int | None = None,
 ) -> History:
     """Run every site's experiments until all budgets are spent.
 
@@ -48,8 +50,10 @@ def simulate(
     {"median": 3, "spread": 0.2}, a distribution or a function of a random generator; every trial then keeps when it
     began and ended. Without them rounds have no calendar, and at the free pace every experiment takes 1. With a
     `journal` every step is saved at once, and calling again with the same arguments continues where the file ends, bit
-    for bit. A kill loses nothing; after a power cut at most the experiments of one second are run again. Working alone
-    is `Study(..., rule="identity")` with the same seed; in rounds it also waits for the slowest, at no other design.
+    for bit. A kill loses nothing; after a power cut at most the experiments of one second are run again. With
+    `most_failures` it ends with a sentence if the first so many experiments of a site in this call all fail. Working
+    alone is `Study(..., rule="identity")` with the same seed; in rounds it also waits for the slowest, at no other
+    design.
     """
     _check_kinds(experiments, direction, data, journal)
     given = dict.fromkeys(study.sites, direction) if isinstance(direction, str) else dict(direction)
@@ -61,6 +65,7 @@ def simulate(
     durations = as_durations(durations, study.sites)
     has_calendar = durations is not None or not study.pace.waits
     times = Durations(1.0 if durations is None else durations, study, policy.seed)
+    first = {} if most_failures is None else {name: FirstRuns(most_failures) for name in study.sites}
     ledger = Ledger(study, clock=(calendar := Calendar()))  # nobody is late here
 
     def site(name: str, book: Journal | None) -> Site:
@@ -73,6 +78,8 @@ def simulate(
         _check_cost(told, policy)
         if on_trial is not None:
             on_trial(told)
+        if site.name in first:
+            first[site.name].look_at(told)
 
     for name in study.sites:
         site(name, None)  # refuse bad settings before a journal is begun

@@ -111,6 +111,11 @@ class StudyFile:
                 experiments[site] = source.experiment(site, self.study.space, self.directions[site], self.seed)
         return experiments
 
+    @property
+    def has_programs(self) -> bool:
+        """Whether a site's outcomes come from a program: such experiments may take hours."""
+        return any(source.is_program for source in self.sources.values())
+
     @cached_property
     def problems(self) -> dict[str, Problem]:
         """The test problems among the sites' sources, without their noise."""

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from pathlib import Path
 from types import ModuleType
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 from zlib import crc32
 
 import numpy as np
@@ -37,6 +37,7 @@ class Formula:
     offset: float = 0.0  # a2
     shift: float = 0.0  # a3
     noise: float = 0.0
+    is_program: ClassVar[bool] = False
 
     @property
     def space(self) -> Space | None:
@@ -83,6 +84,7 @@ class Script:
     reference: str
     folder: Path
     space: None = None
+    is_program: ClassVar[bool] = False
 
     def noiseless(self, *_: object) -> None:
         """Return None: this is not a test problem."""
@@ -144,6 +146,7 @@ class Executable:
 
     program: Program
     space: None = None
+    is_program: ClassVar[bool] = True
 
     def noiseless(self, *_: object) -> None:
         """Return None: this is not a test problem."""
