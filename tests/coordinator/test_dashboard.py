@@ -13,6 +13,7 @@ from cboc.coordinator.dashboard import charts
 from cboc.coordinator.dashboard.overview import Attendance, Overview
 from cboc.coordinator.dashboard.pages import COOKIE, duration
 from cboc.coordinator.people import People
+from cboc.coordinator.rights import Roles
 from cboc.coordinator.tokens import Tokens, new_secret
 from cboc.coordinator.transactions import Transactions
 from cboc.errors import CbocError
@@ -33,6 +34,7 @@ HOSTILE = [
     "{{ 7 * 7 }} {a} {% raw %}",
     "caffè 🧪",
 ]
+RING_OF_FOUR = [("w", "x"), ("x", "y"), ("y", "z"), ("z", "w")]
 STATIC = Path(cboc.web.layout.__file__).parent / "static"
 
 pytestmark = pytest.mark.usefixtures("cheap")
@@ -41,6 +43,7 @@ pytestmark = pytest.mark.usefixtures("cheap")
 @pytest.fixture
 def base(engine, serving):
     People(engine).add("ada", PASSWORD)
+    Roles(engine).make_admin("ada")
     with serving(engine) as base:
         yield base
 
@@ -273,11 +276,12 @@ def test_hostile_names_are_text(engine, ada, name):
     page = ada.get(link)
     assert page.status_code == 200 and name in unescape(page.text) and "<script>alert" not in page.text
     drawn = [unescape(found) for found in re.findall(r'data-chart="([^"]+)"', page.text)]
-    assert len(drawn) == 4  # W, the plane, and either parameter
+    assert len(drawn) == 5  # W, the timeline, the plane, and either parameter
     for chart in drawn:
         answer = ada.get(chart)
         assert answer.status_code == 200 and answer.headers["Content-Type"] == "application/json"
-    assert [series["name"] for series in ada.get(drawn[1]).json()["series"]] == [name, "y"]
+    for chart in drawn[1:3]:
+        assert [series["name"] for series in ada.get(chart).json()["series"]] == [name, "y"]
 
 
 def test_what_is_not_here_is_said_and_never_a_failure_of_ours(engine, ada):
@@ -296,11 +300,39 @@ def test_what_is_not_here_is_said_and_never_a_failure_of_ours(engine, ada):
         assert ada.get(path, params=params).status_code == status, (path, params)
 
 
-def test_rewards_and_best_designs_stay_where_they_are(engine, ada):
+def test_best_designs_are_shown_as_far_as_every_site_may_see_them(engine, ada):
+    exchange = Transactions(engine)
+    exchange.create(study_of("open", pace="free"))
+    exchange.create(study_of("neighbours", graph=[("x", "y"), ("y", "z")], pace="free"))
+    exchange.create(study_of("in rounds"))
+    for study in ("open", "neighbours", "in rounds"):
+        exchange.submit(study, Proposal("x", 0, [(0.5, 0.5)], [(0.271828, 0.271828)]))
+    best = f"{20.0 + 70.0 * 0.271828:.4g}"
+    assert best in ada.get("/study?name=open").text
+    page = ada.get("/study?name=neighbours")
+    assert best not in page.text and "between neighbours only" in text(page)
+    page = ada.get("/study?name=in rounds")  # not before its round is closed
+    assert best not in page.text and "No site has shared one yet" in text(page)
+
+
+def test_a_site_that_only_waits_was_heard_all_the_same(engine, base, ada):
+    Transactions(engine).create(study_of())
+    token = new_secret()
+    Tokens(engine).join(Tokens(engine).invite("trial", "x"), token)
+    assert " ago" not in text(ada.get("/study?name=trial"))
+    for _ in range(2):
+        plain.get(f"{base}/v2/standing", headers={"Authorization": f"Bearer {token}"})
+    page = text(ada.get("/study?name=trial"))
+    assert page.count(" s ago") == 1 and "invited until" not in page
+    Tokens(engine).invite("trial", "y")
+    assert "has not joined yet, invited until" in text(ada.get("/study?name=trial"))
+
+
+def test_rewards_and_best_designs_that_are_not_shared_stay_where_they_are(engine, ada):
     """What a site says beside its design is for the rule, not for people."""
     exchange = Transactions(engine)
-    exchange.create(study_of(rule="leader"))
-    for k, site in enumerate("xyz"):
+    exchange.create(study_of(rule="leader", graph=RING_OF_FOUR, sites=tuple("wxyz")))
+    for k, site in enumerate("wxyz"):
         exchange.submit("trial", Proposal(site, 0, [(0.5, 0.5)], [(0.271828, 0.271828)], 31.4159 + k))
     page = ada.get("/study?name=trial").text
     charts = [ada.get(unescape(found)).text for found in re.findall(r'data-chart="([^"]+)"', page)]

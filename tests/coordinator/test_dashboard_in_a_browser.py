@@ -5,6 +5,7 @@ import pytest
 
 from cboc import Study
 from cboc.coordinator.people import People
+from cboc.coordinator.rights import Roles
 from cboc.coordinator.transactions import Transactions
 from cboc.exchange.messages import Proposal
 from cboc.space.parameters import Float
@@ -30,6 +31,7 @@ def url(tmp_path):
 @pytest.fixture
 def exchange(engine, cheap):  # noqa: ARG001
     People(engine).add("ada", PASSWORD)
+    Roles(engine).make_admin("ada")
     exchange = Transactions(engine)
     exchange.create(Study(SPACE, ("north", "south", "<b>east</b>"), 4, name=NAME, pace="rounds"))
     return exchange

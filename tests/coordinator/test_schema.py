@@ -19,6 +19,8 @@ from cboc import CbocError, Study
 from cboc.coordinator import database, schema
 from cboc.coordinator.backup import restore
 from cboc.coordinator.database import metadata, open_database
+from cboc.coordinator.people import People
+from cboc.coordinator.rights import Roles
 from cboc.coordinator.schema import changing, configuration, downgrade, latest, revision_of, revisions, upgrade
 from cboc.coordinator.store import to_bytes
 from cboc.coordinator.tokens import Tokens
@@ -125,6 +127,19 @@ def test_an_old_study_goes_on(frozen, url, empty):
     assert exchange.mix(facts["study"], "lab-b", 3).snapshot == 3
 
 
+def test_before_0006_everybody_saw_every_study_and_that_stays_so(url, empty):
+    thaw(FROZEN / "0005", url)
+    upgrade(empty)
+    rights = Roles(empty).of("ada")
+    assert rights.sees("frozen") and not rights.owns("frozen") and not rights.is_admin
+    assert People(empty).who(People(empty).log_in("ada", "correct horse")) == "ada"
+    later = Study({"a": (0.0, 1.0)}, ("x", "y"), 2, name="later")
+    Transactions(empty).create(later)
+    assert not rights.sees("later") and Roles(empty).record("frozen") == []
+    downgrade(empty, "0005")
+    assert revision(empty) == "0005" and "roles" not in rows(empty)
+
+
 def rows(engine):
     """Everything that the tables hold, as they are now: by table, in no order, columns by their names."""
     found = MetaData()
@@ -175,8 +190,9 @@ def test_from_0_1_0_the_deadline_is_agreed_on_and_proposals_have_turns(url, empt
             "arrived_at": None,
             "version": 0,
         }
-    assert of(after, "sites") == [row | {"accepted": 0} for row in of(before, "sites")]
-    for table in ("invites", "people", "logins"):
+    assert of(after, "sites") == [row | {"accepted": 0, "heard_at": None} for row in of(before, "sites")]
+    assert of(after, "people") == [row | {"is_admin": 0} for row in of(before, "people")]
+    for table in ("invites", "logins"):
         assert after[table] == before[table]
 
 

@@ -190,14 +190,16 @@ def test_mistakes_get_one_sentence(engine):
 def test_no_column_is_for_an_outcome(engine):
     columns = {table: {c["name"] for c in inspect(engine).get_columns(table)} for table in metadata.tables}
     assert columns == {
-        "studies": {"study", "agreement", "version", "closed", "departures", "opened_at"},
+        "studies": {"study", "agreement", "version", "closed", "departures", "opened_at", "draft"},
         "earlier": {"study", "version", "agreement", "until"},
-        "sites": {"study", "site", "has_left", "token", "accepted"},
+        "sites": {"study", "site", "has_left", "token", "accepted", "heard_at"},
         "invites": {"code", "study", "site", "expires_at", "token"},
         "proposals": {
             *("study", "site", "turn", "state", "designs", "X", "bests", "reward", "earlier", "arrived_at", "version")
         },
-        "people": {"person", "password"},
+        "people": {"person", "password", "is_admin"},
+        "roles": {"person", "study", "role"},
+        "acts": {"number", "at", "person", "study", "site", "act"},
         "logins": {"cookie", "person", "expires_at"},
     }
 

@@ -23,6 +23,7 @@ doctor.py       check that a site has everything it needs
 local.py        a site's own page, on its own machine
 coordinator.py  the commands for running a coordinator
 invitations.py  invite a site, and look at what an invitation is for
+people.py       who may log in there, and who sees which study
 operations.py   backup and restore
 rehearsal.py    a coordinator and three sites on one machine
 evidence/       `cboc evidence`

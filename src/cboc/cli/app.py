@@ -15,7 +15,19 @@ from typer.core import TyperGroup
 
 from cboc import __version__, studyfile
 from cboc.advice.advice import advise as advise_site
-from cboc.cli import amending, coordinator, evidence, feed, invitations, lab, mending, operations, peer, pictures
+from cboc.cli import (
+    amending,
+    coordinator,
+    evidence,
+    feed,
+    invitations,
+    lab,
+    mending,
+    operations,
+    peer,
+    people,
+    pictures,
+)
 from cboc.cli.advise import advice_of, advice_row, in_words
 from cboc.cli.audit import audit
 from cboc.cli.biosensor import biosensor
@@ -401,7 +413,7 @@ for command in AT_A_COORDINATOR:
     app.command(rich_help_panel="At a coordinator")(command)
 app.add_typer(feed.app, name="feed", rich_help_panel="At a site")
 app.add_typer(peer.app, name="peer", rich_help_panel="At a site")
-app.add_typer(coordinator.people, name="people", rich_help_panel="At a coordinator")
+app.add_typer(people.app, name="people", rich_help_panel="At a coordinator")
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""The commands for running a coordinator: serve, revoke, people, certificate."""
+"""The commands for running a coordinator: serve, revoke, certificate."""
 
 from __future__ import annotations
 
@@ -68,6 +68,8 @@ def serve(
     where = f"every address of this machine, port {port}" if host in ("0.0.0.0", "::") else f"{host}:{port}"
     notes.print(f"Coordinator on {where}, over {'HTTPS' if certificate else 'HTTP'}. Ctrl-C stops it.")
     os.environ["CBOC_DATABASE"] = database
+    if certificate is not None:  # it goes into the invitations that the dashboard makes
+        os.environ["CBOC_CERTIFICATE"] = str(certificate.absolute())
     _run(host, port, workers, certificate, key)
 
 
@@ -132,55 +134,6 @@ def certificate(
     key = out.with_suffix(".key")
     make(hosts, out, key)
     notes.print(f"Wrote {out} and {key}; use them with cboc serve --certificate {out} --key {key}.")
-
-
-people = typer.Typer(no_args_is_help=True, help="People who may look at the coordinator's pages.")
-
-
-@people.command()
-def add(
-    person: Annotated[str, typer.Argument(help="A name to log in with.")],
-    password: Annotated[
-        str,
-        typer.Option(prompt=True, confirmation_prompt=True, hide_input=True, envvar="CBOC_PASSWORD", help="Asked for."),
-    ],
-    database: Database = DATABASE,
-) -> None:
-    """Let somebody log in to the coordinator's pages, or give them another password.
-
-    Example: `cboc people add anna`
-    """
-    with opened(database) as engine:
-        from cboc.coordinator.people import People
-
-        People(engine).add(person, password)
-    notes.print(f"{person} may log in now.")
-
-
-@people.command()
-def remove(person: Annotated[str, typer.Argument(help="Who.")], database: Database = DATABASE) -> None:
-    """Take away somebody's login; if they are logged in, they are logged out.
-
-    Example: `cboc people remove anna`
-    """
-    with opened(database) as engine:
-        from cboc.coordinator.people import People
-
-        People(engine).remove(person)
-    notes.print(f"{person} may no longer log in.")
-
-
-@people.command("list")
-def list_people(database: Database = DATABASE) -> None:
-    """Print the names of the people who may log in.
-
-    Example: `cboc people list`
-    """
-    with opened(database) as engine:
-        from cboc.coordinator.people import People
-
-        for name in People(engine).names():
-            typer.echo(name)
 
 
 @contextmanager

@@ -95,6 +95,7 @@ def prepare(folder: Path) -> Rehearsal:
 def coordinator(rehearsal: Rehearsal) -> Iterator[None]:
     """Run a coordinator with this study and a dashboard login."""
     from cboc.coordinator.people import People
+    from cboc.coordinator.rights import Role, Roles
 
     command = ["serve", str(rehearsal.study), "--database", rehearsal.database, "--port", str(rehearsal.port)]
     with (rehearsal.folder / "coordinator.log").open("w") as log, _process("cboc", *command, log=log) as process:
@@ -105,6 +106,7 @@ def coordinator(rehearsal: Rehearsal) -> Iterator[None]:
             time.sleep(0.05)
         with opened(rehearsal.database) as engine:
             People(engine).add(PERSON, rehearsal.password)
+            Roles(engine).give(PERSON, "rehearsal", Role.OWNER)
         yield
 
 

@@ -9,7 +9,8 @@ rate_limit.py       a limit on tries within a period
 metrics.py          counts, times and log lines for an operator
 
 dashboard/          the pages for people
-people.py           who may look at them
+people.py           who may log in to them
+rights.py           what each of them may see and do
 
 database.py         the tables, and how a database is opened
 schema.py           bringing a database up to date; migrations/ are the steps

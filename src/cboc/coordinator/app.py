@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import version
@@ -16,8 +17,11 @@ from fastapi.responses import JSONResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from prometheus_client import CONTENT_TYPE_LATEST
 from sqlalchemy import Engine, select
+from sqlalchemy.exc import DBAPIError
 from starlette.types import Lifespan
 
+from cboc.coordinator.certificate import own
+from cboc.coordinator.dashboard.admission import operator
 from cboc.coordinator.dashboard.pages import add_pages
 from cboc.coordinator.database import open_database, studies, transaction
 from cboc.coordinator.errors import LARGEST, PATIENCE, REFUSALS, Bounded, Disagreement, add_errors
@@ -32,6 +36,7 @@ from cboc.exchange.network import Waiting
 
 Shown = Annotated[HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))]
 Turn = Annotated[int, Path(ge=0, le=MOST_TURNS)]
+MINUTE = 60.0  # seconds
 OLD = "this coordinator speaks {} of the protocol; the site's cboc is older: install the same version."
 
 
@@ -45,6 +50,7 @@ class Gatekeeper:
 
     def __init__(self, tokens: Tokens) -> None:
         self._tokens = tokens
+        self._heard: dict[tuple[str, str], float] = {}
         self._messages = RateLimit(time.monotonic, tries=500, period=10.0)  # messages of a site before it has to wait
         self._guesses = RateLimit(time.monotonic, tries=20, period=60.0)  # guesses of a token from one address
 
@@ -56,7 +62,17 @@ class Gatekeeper:
             self._guesses.count(address)
             raise
         self._messages.count("/".join(known))
+        self._hear(known)
         return known
+
+    def _hear(self, known: tuple[str, str]) -> None:
+        """Note that a site was heard, once in a minute; a database that cannot write may still answer."""
+        now = time.monotonic()
+        if now - self._heard.get(known, -math.inf) < MINUTE:
+            return
+        self._heard[known] = now
+        with suppress(DBAPIError):
+            self._tokens.hear(*known)
 
 
 async def who_of(request: Request, shown: Shown) -> Callable[[], tuple[str, str]]:
@@ -74,8 +90,8 @@ Body = Annotated[bytes, Depends(body_of)]
 Who = Annotated[Callable[[], tuple[str, str]], Depends(who_of)]
 
 
-def create_app(engine: Engine, lifespan: Lifespan[FastAPI] | None = None) -> FastAPI:
-    """Create the web application of the coordinator of one database."""
+def create_app(engine: Engine, lifespan: Lifespan[FastAPI] | None = None, certificate: str | None = None) -> FastAPI:
+    """Create the web application of the coordinator of one database; a `certificate` goes into invitation files."""
     app = FastAPI(title="cboc coordinator", version=version("cboc"), docs_url=None, redoc_url=None, lifespan=lifespan)
     metrics, tokens = Metrics(engine), Tokens(engine)
     app.state.gatekeeper = Gatekeeper(tokens)
@@ -83,7 +99,7 @@ def create_app(engine: Engine, lifespan: Lifespan[FastAPI] | None = None) -> Fas
     app.add_middleware(Measured, metrics=metrics)
     app.include_router(_operators(engine, metrics))
     app.include_router(_sites(Transactions(engine), tokens))
-    add_pages(app, engine)
+    add_pages(app, engine, certificate)
     add_errors(app)
     return app
 
@@ -97,7 +113,7 @@ def _operators(engine: Engine, metrics: Metrics) -> APIRouter:
             connection.execute(select(studies.c.study).limit(1))  # one of our own: a database may answer without them
         return {"status": "well"}
 
-    @router.get("/metrics", include_in_schema=False)
+    @router.get("/metrics", include_in_schema=False, dependencies=[Depends(operator)])
     def measurements() -> Response:
         return Response(metrics.page(), media_type=CONTENT_TYPE_LATEST)
 
@@ -203,4 +219,5 @@ def from_environment() -> FastAPI:
         yield
         engine.dispose()  # once its last connection is closed, SQLite has everything in one file
 
-    return create_app(engine, lifespan)
+    certificate = os.environ.get("CBOC_CERTIFICATE")
+    return create_app(engine, lifespan, None if certificate is None else own(certificate))

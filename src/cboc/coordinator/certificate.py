@@ -46,6 +46,13 @@ def make(hosts: Sequence[str], certificate: Path, key: Path) -> None:
         raise
 
 
+def own(path: str | Path) -> str | None:
+    """The text of a certificate if it vouches for itself, so that a site has to be given it; else None."""
+    text = Path(path).read_bytes()
+    certificate = x509.load_pem_x509_certificate(text)
+    return text.decode("ascii") if certificate.issuer == certificate.subject else None
+
+
 def _name(host: str) -> x509.GeneralName:
     try:
         return x509.IPAddress(ip_address(host))

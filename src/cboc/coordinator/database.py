@@ -53,6 +53,7 @@ studies = Table(
     Column("closed", Integer, nullable=False),  # states; the one of this number is open
     Column("departures", Integer, nullable=False, server_default="0"),  # how often a site has left or come back
     Column("opened_at", Float),  # when the first proposal of the open round arrived, if it has a deadline
+    Column("draft", Integer, nullable=False, server_default="0"),  # how often its terms changed before anybody joined
 )
 earlier = Table(
     "earlier",
@@ -70,6 +71,7 @@ sites = Table(
     Column("has_left", Boolean, nullable=False),
     Column("token", String(DIGEST), unique=True),  # SHA-256 of the secret in every message; None: not joined
     Column("accepted", Integer, nullable=False, server_default="0"),  # the version of the agreement
+    Column("heard_at", Float),  # when a message of it came, to the minute
 )
 invites = Table(
     "invites",
@@ -103,6 +105,25 @@ people = Table(
     metadata,
     Column("person", String(LONGEST), primary_key=True),
     Column("password", String(LONGEST_HASH), nullable=False),  # Argon2id, with its salt and costs
+    Column("is_admin", Integer, nullable=False, server_default="0"),  # 1: may see and change every study
+)
+roles = Table(
+    "roles",
+    metadata,
+    Column("person", ForeignKey("people.person"), primary_key=True),
+    Column("study", ForeignKey("studies.study"), primary_key=True),
+    Column("role", String(10), nullable=False),  # rights.Role
+)
+acts = Table(
+    "acts",
+    metadata,
+    Column("number", Integer, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("person", String(LONGEST), nullable=False),  # who may be gone by now
+    Column("study", String(LONGEST), nullable=False),
+    Column("site", String(LONGEST), nullable=False),
+    Column("act", String(10), nullable=False),  # rights.Act
+    ForeignKeyConstraint(["study", "site"], ["sites.study", "sites.site"]),
 )
 logins = Table(
     "logins",

@@ -13,9 +13,9 @@ from threading import BoundedSemaphore
 
 from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
-from sqlalchemy import Engine, delete, insert, select
+from sqlalchemy import Engine, delete, insert, select, update
 
-from cboc.coordinator.database import LONGEST, logins, people, transaction
+from cboc.coordinator.database import LONGEST, logins, people, roles, transaction
 from cboc.coordinator.rate_limit import RateLimit, TooMany
 from cboc.coordinator.tokens import NotAllowed, fingerprint, new_secret
 from cboc.errors import CbocError
@@ -39,7 +39,7 @@ class People:
         self._places = BoundedSemaphore(AT_ONCE)
 
     def add(self, person: str, password: str) -> None:
-        """Add a person, or set a new password, which ends the logins with the old one."""
+        """Add a person, who may see nothing yet, or set a new password, which ends the logins with the old one."""
         if not _is_name(person):
             raise CbocError(f"a name has up to {LONGEST} printable characters; {person[:LONGEST]!r} does not fit.")
         if len(password) < SHORTEST:
@@ -47,12 +47,14 @@ class People:
         row = {"person": person, "password": self._hasher.hash(password)}
         with transaction(self._engine) as connection:
             connection.execute(delete(logins).where(logins.c.person == person))
-            connection.execute(delete(people).where(people.c.person == person))
-            connection.execute(insert(people), row)
+            renewed = update(people).where(people.c.person == person).values(row)
+            if connection.execute(renewed).rowcount == 0:
+                connection.execute(insert(people), row)
 
     def remove(self, person: str) -> None:
         with transaction(self._engine) as connection:
             connection.execute(delete(logins).where(logins.c.person == person))
+            connection.execute(delete(roles).where(roles.c.person == person))
             if connection.execute(delete(people).where(people.c.person == person)).rowcount == 0:
                 raise CbocError(f"there is no person '{person}' here.")
 

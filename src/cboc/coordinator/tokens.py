@@ -113,6 +113,12 @@ class Tokens:
             raise NotAllowed("this token is unknown or was revoked; ask for an invitation.")
         return found.study, found.site
 
+    def hear(self, study: str, site: str) -> None:
+        """Note that a message of this site has come just now."""
+        heard = update(sites).where(sites.c.study == study, sites.c.site == site).values(heard_at=self._clock())
+        with transaction(self._engine) as connection:
+            connection.execute(heard)
+
     def revoke(self, study: str, site: str) -> None:
         """End the token of this site and any invitation that it has not used."""
         with transaction(self._engine) as connection:

@@ -3,8 +3,8 @@
 python tests/coordinator/frozen/make.py REVISION postgresql+psycopg://USER@HOST/EMPTY_DATABASE
 
 Made once, by the version of cboc whose latest revision it is, and never again. Two sites, three closed rounds, and a
-fourth for which one of them has proposed; lab-a has joined, lab-b has an invitation. The .json file has the answers
-of the closed rounds, the invitation's code and the token.
+fourth for which one of them has proposed; lab-a has joined, lab-b has an invitation; from 0002 on, a person may log in.
+The .json file has the answers of the closed rounds, the invitation's code and the token.
 """
 
 import json
@@ -17,6 +17,7 @@ import numpy as np
 
 from cboc import Study
 from cboc.coordinator.database import open_database
+from cboc.coordinator.people import People
 from cboc.coordinator.schema import upgrade
 from cboc.coordinator.tokens import Tokens
 from cboc.coordinator.transactions import Transactions
@@ -26,7 +27,7 @@ HERE = Path(__file__).parent
 NOW = 1_800_000_000.0
 TOKEN, CODE = "token-of-lab-a-" + 28 * "a", "code-of-lab-b-" + 29 * "b"
 SPACE = {"a": (0.0, 1.0), "b": (-5.0, 5.0)}
-STUDY = Study(SPACE, ("lab-a", "lab-b"), 6, rule="leader", name="frozen", quorum=2, deadline=3600.0)
+STUDY = Study(SPACE, ("lab-a", "lab-b"), 6, rule="leader", name="frozen", quorum=2, deadline=3600.0, pace="rounds")
 CLOSED = 3
 
 
@@ -36,6 +37,7 @@ def run(url, revision):
     upgrade(engine, revision)
     exchange, door = Transactions(engine, lambda: NOW), Tokens(engine, lambda: NOW)
     exchange.create(STUDY)
+    People(engine).add("ada", "correct horse")
     door.join(door.invite(STUDY.name, "lab-a"), TOKEN)
     with patch("cboc.coordinator.tokens.new_secret", return_value=CODE):
         door.invite(STUDY.name, "lab-b")

@@ -131,21 +131,22 @@ def timeline(study: Study, arrivals: Sequence[Arrival], now: float) -> Option:
             {
                 "type": "scatter",
                 "name": site,
-                "data": [_dot(a) for a in row],
+                "data": [_dot(a, "round" if study.pace.waits else "arrival") for a in row],
             }
             for site, row in rows.items()
         ],
     }
 
 
-def _dot(arrival: Arrival) -> Option:
+def _dot(arrival: Arrival, what: str) -> Option:
     size = round(8.0 + 2.0 * log2(arrival.designs), 1)
-    return {"name": _told(arrival), "value": [1000.0 * float(arrival.at or 0.0), arrival.site], "symbolSize": size}
+    at = 1000.0 * float(arrival.at or 0.0)
+    return {"name": _told(arrival, what), "value": [at, arrival.site], "symbolSize": size}
 
 
-def _told(arrival: Arrival) -> str:
+def _told(arrival: Arrival, what: str) -> str:
     designs = "a design" if arrival.designs == 1 else f"{arrival.designs} designs"
-    return f"{arrival.site}, turn {arrival.turn}: {designs}, arrival {arrival.state}"
+    return f"{arrival.site}, turn {arrival.turn}: {designs}, {what} {arrival.state}"
 
 
 def has_plane(study: Study) -> bool:

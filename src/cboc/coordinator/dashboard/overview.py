@@ -15,13 +15,14 @@ import numpy as np
 from sqlalchemy import Connection, Engine, select
 
 from cboc.arrays import Array
-from cboc.coordinator.database import proposals, sites, studies, transaction
+from cboc.coordinator.database import invites, proposals, sites, studies, transaction
 from cboc.coordinator.store import SqlStore
 from cboc.coordinator.transactions import versions_of
 from cboc.errors import CbocError
 from cboc.exchange.amendment import changes
 from cboc.exchange.answers import Past
 from cboc.exchange.ledger import Ledger
+from cboc.exchange.store import Entry
 from cboc.exchange.study import Study
 
 MOST_ARRIVALS = 2000  # on a timeline
@@ -48,7 +49,9 @@ class SiteOverview:
     attendance: Attendance
     proposed: int  # experiments in closed states
     budget: int
-    heard_at: float | None = None  # when its last proposal arrived, in seconds since 1970
+    heard_at: float | None = None  # when its last message came, in seconds since 1970
+    invited_until: float | None = None  # when its open invitation ends, in seconds since 1970
+    best: dict[str, str] | None = None  # its best design in closed states, in natural units, if it is shared
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,11 @@ class StudyOverview:
     closes_at: float | None  # when the open round may close without the rest
     now: float
     history: tuple[Amendment, ...] = ()  # the latest last
+
+    @property
+    def is_open(self) -> bool:
+        """Whether every site gets every other's best design."""
+        return is_open(self.study)
 
     @property
     def present(self) -> int:
@@ -116,10 +124,11 @@ class Overview:
         self._engine, self._clock = engine, clock
         self._known: dict[str, Known] = {}
 
-    def studies(self) -> list[StudyOverview]:
+    def studies(self, sees: Callable[[str], bool]) -> list[StudyOverview]:
+        """Return the studies that somebody sees; the others are not even read."""
         with transaction(self._engine, is_reading=True) as connection:
             names = connection.execute(select(studies.c.study).order_by(studies.c.study)).scalars().all()
-            return [self._seen(connection, name) for name in names]
+            return [self._seen(connection, name) for name in names if sees(name)]
 
     def study(self, name: str) -> StudyOverview:
         with transaction(self._engine, is_reading=True) as connection:
@@ -151,14 +160,22 @@ class Overview:
 
     def _seen(self, connection: Connection, name: str) -> StudyOverview:
         ledger, now = self._ledger(connection, name), self._clock()
-        has_joined = select(sites.c.site).where(sites.c.study == name, sites.c.token.is_not(None))
-        joined = set(connection.execute(has_joined).scalars())
+        doors = _doors(connection, name)
         latest = ledger.store.latest_of_all(ledger.round - 1)
-        heard = {site: entry.at for site, entry in ledger.store.latest_of_all(ledger.round).items()}
+        arrived = {site: entry.at for site, entry in ledger.store.latest_of_all(ledger.round).items()}
         proposed = {site: latest[site].after if site in latest else 0 for site in ledger.study.sites}
         standing = _attendances(ledger, proposed, is_late=ledger.closes_at is not None and now >= ledger.closes_at)
         members = tuple(
-            SiteOverview(site, site in joined, standing[site], many, ledger.study.budget(site), heard.get(site))
+            SiteOverview(
+                site,
+                doors[site].has_joined,
+                standing[site],
+                many,
+                ledger.study.budget(site),
+                max((at for at in (arrived.get(site), doors[site].heard_at) if at is not None), default=None),
+                doors[site].invited_until,
+                _best(ledger.study, latest.get(site)),
+            )
             for site, many in proposed.items()
         )
         return StudyOverview(ledger.study, ledger.round, members, ledger.closes_at, now, self._history(name))
@@ -182,6 +199,34 @@ class Overview:
             before = known.designs if ledger.study.pace.waits else known.designs[:0]
             self._known[name] = replace(known, past=ledger.past, designs=np.concatenate([before, *new]))
         return ledger
+
+
+@dataclass(frozen=True)
+class Door:
+    """What the tables say of a site besides its proposals."""
+
+    has_joined: bool
+    heard_at: float | None
+    invited_until: float | None
+
+
+def _doors(connection: Connection, study: str) -> dict[str, Door]:
+    of = select(sites.c.site, sites.c.token, sites.c.heard_at).where(sites.c.study == study)
+    open_ones = select(invites.c.site, invites.c.expires_at).where(invites.c.study == study, invites.c.token.is_(None))
+    until = {row.site: row.expires_at for row in connection.execute(open_ones)}
+    return {row.site: Door(row.token is not None, row.heard_at, until.get(row.site)) for row in connection.execute(of)}
+
+
+def is_open(study: Study) -> bool:
+    """Whether every site gets every other's best design, so that people who see the study may see them, too."""
+    return bool(study.shares_best) and bool((study.links | np.eye(len(study.sites), dtype=bool)).all())
+
+
+def _best(study: Study, entry: Entry | None) -> dict[str, str] | None:
+    if entry is None or not entry.proposal.bests or not is_open(study):
+        return None
+    design = study.space.from_unit(entry.proposal.bests[0])
+    return {name: parameter.shown(design[name]) for name, parameter in study.space.parameters.items()}
 
 
 def _agreed(name: str, store: SqlStore) -> Known:

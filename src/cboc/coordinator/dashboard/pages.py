@@ -16,21 +16,20 @@ from fastapi import APIRouter, Depends, FastAPI, Form, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from jinja2 import Environment
 from sqlalchemy import Engine
-from starlette.exceptions import HTTPException
 
 from cboc.coordinator.dashboard import charts
+from cboc.coordinator.dashboard.admission import COOKIE, NoStudy, NotLoggedIn, Person, Seen, own_page
+from cboc.coordinator.dashboard.inviting import inviting
 from cboc.coordinator.dashboard.overview import Attendance, Overview
-from cboc.coordinator.database import LONGEST
 from cboc.coordinator.errors import plain
 from cboc.coordinator.people import LIFETIME, People
 from cboc.coordinator.rate_limit import TooMany
+from cboc.coordinator.rights import Roles
 from cboc.coordinator.tokens import NotAllowed
 from cboc.errors import CbocError
 from cboc.exchange.study import Study
 from cboc.web.layout import add_layout, templates
-from cboc.web.same_origin import is_same_origin
 
-COOKIE = "cboc_login"
 CHARTS = "/charts/"
 UNITS = {"d": 86400, "h": 3600, "min": 60, "s": 1}  # seconds
 NEXT = {"d": "h", "h": "min", "min": "s"}
@@ -45,44 +44,16 @@ SHADES = {
 }
 
 
-class NotLoggedIn(CbocError):
-    """Raised when a page needs a login."""
-
-
-def person_of(request: Request) -> str:
-    """Return the person who requests a page."""
-    people: People = request.app.state.people
-    person = people.who(request.cookies.get(COOKIE, ""))
-    if person is None:
-        raise NotLoggedIn("only people who have logged in may see this.")
-    return person
-
-
-def own_page(request: Request) -> None:
-    """Check that one of our own forms sent this request, as the browser reports."""
-    if not is_same_origin(request):
-        raise HTTPException(403)
-
-
-def study_name(name: Annotated[str, Query(max_length=LONGEST)]) -> str:
-    """Return a name that a study may have; any other is refused before the database is asked."""
-    if not name.isprintable():
-        raise HTTPException(404)
-    return name
-
-
 Show = Callable[..., Response]
-Person = Annotated[str, Depends(person_of)]
-Name = Annotated[str, Depends(study_name)]
 Field = Annotated[str, Form()]
 RoundNumber = Annotated[int, Query(ge=LATEST, le=10**6)]
 ParameterNumber = Annotated[int, Query(ge=0, le=1000)]
 
 
-def add_pages(app: FastAPI, engine: Engine) -> None:
-    """Add the dashboard of one database to an application."""
+def add_pages(app: FastAPI, engine: Engine, certificate: str | None = None) -> None:
+    """Add the dashboard of one database to an application; a `certificate` to trust goes into invitations."""
     add_layout(app)
-    app.state.people = People(engine)
+    app.state.people, app.state.roles = People(engine), Roles(engine)
     app.add_exception_handler(NotLoggedIn, _to_login)
     environment = _environment()
 
@@ -94,9 +65,16 @@ def add_pages(app: FastAPI, engine: Engine) -> None:
         is_person = "text/html" in request.headers.get("accept", "")
         return show("lost.html", 404) if is_person else plain(request, error)
 
+    def missing(request: Request, error: Exception) -> Response:
+        if request.url.path.startswith(CHARTS):
+            return JSONResponse({"error": str(error)}, 404)
+        return show("missing.html", 404, rights=error.rights)  # type: ignore[attr-defined]  # it is a NoStudy
+
     app.add_exception_handler(404, lost)
+    app.add_exception_handler(NoStudy, missing)
     app.include_router(_door(app.state.people, show))
     app.include_router(_views(Overview(engine), show))
+    app.include_router(inviting(engine, certificate, show))
 
 
 def _door(people: People, show: Show) -> APIRouter:
@@ -134,32 +112,32 @@ def _views(overview: Overview, show: Show) -> APIRouter:
     router = APIRouter(include_in_schema=False)
 
     @router.get("/")
-    def studies(person: Person) -> Response:
-        return show("studies.html", person=person, views=overview.studies())
+    def studies(rights: Person) -> Response:
+        return show("studies.html", rights=rights, views=overview.studies(rights.sees))
 
     @router.get("/study")
-    def study(person: Person, name: Name, round: RoundNumber = LATEST) -> Response:
+    def study(rights: Person, name: Seen, round: RoundNumber = LATEST) -> Response:
         try:
             view = overview.study(name)
         except CbocError:
-            return show("missing.html", 404, person=person)
+            raise NoStudy(rights) from None
         chosen = round if round < view.closed else LATEST
-        return show("study.html", person=person, view=view, chosen=chosen, **_agreed(view.study))
+        return show("study.html", rights=rights, view=view, chosen=chosen, **_agreed(view.study))
 
     @router.get(CHARTS + "matrix")
-    def matrix(_: Person, name: Name, round: RoundNumber) -> Response:
+    def matrix(name: Seen, round: RoundNumber) -> Response:
         return JSONResponse(charts.matrix(*overview.matrix(name, round)))
 
     @router.get(CHARTS + "path")
-    def path(_: Person, name: Name, parameter: ParameterNumber) -> Response:
+    def path(name: Seen, parameter: ParameterNumber) -> Response:
         return JSONResponse(charts.path(*overview.designs(name), parameter))
 
     @router.get(CHARTS + "timeline")
-    def timeline(_: Person, name: Name) -> Response:
+    def timeline(name: Seen) -> Response:
         return JSONResponse(charts.timeline(*overview.arrivals(name), time.time()))
 
     @router.get(CHARTS + "plane")
-    def plane(_: Person, name: Name) -> Response:
+    def plane(name: Seen) -> Response:
         return JSONResponse(charts.plane(*overview.designs(name)))
 
     return router
@@ -176,7 +154,7 @@ def _to_login(request: Request, error: Exception) -> Response:
 def _environment() -> Environment:
     environment = templates(Path(__file__).parent / "templates")
     environment.globals |= {"address": _address, "shades": SHADES, "few": charts.FEW}
-    environment.filters |= {"duration": duration, "moment": _moment}
+    environment.filters |= {"duration": duration, "moment": _moment, "day": lambda at: _moment(at)[:10]}
     return environment
 
 
