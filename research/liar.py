@@ -4,8 +4,9 @@
     python research/liar.py --seeds 5  a smoke run
 
 Three honest sites minimise a function of two or four parameters, 10 D experiments each. The malicious fourth optimises
-something of its own, whose optimum is the corner farthest from theirs, so that all it says is a well-formed lie. Gap is
-the paper's: 1 is the optimum found, 0 the best initial design; 'area' is its mean over all experiments.
+something of its own, whose optimum is the corner farthest from theirs, so that all it says is a well-formed lie. Once
+with the default, once with the paper's own settings: rounds, no best designs, every mix is followed. Gap is the
+paper's: 1 is the optimum found, 0 the best initial design; 'area' is its mean over all experiments.
 """
 
 from __future__ import annotations
@@ -20,8 +21,15 @@ import numpy as np
 
 from cboc import Policy, Study, simulate
 from cboc.problems.synthetic import levy
+from cboc.strategy.bayesian import Bayesian
+from cboc.strategy.collaborative import collaborative
+from cboc.strategy.gate import Gate, Gated
 
 HONEST, LIAR = ("a", "b", "c"), "liar"
+ALONE = "alone"
+DEFAULT, PAPER = "the default", "the paper's settings"
+WITHOUT, WITH = "without the liar", "with the liar"
+ARMS = (ALONE, *(f"{settings}, {who}" for settings in (DEFAULT, PAPER) for who in (WITHOUT, WITH)))
 
 
 def gaps(D: int, arm: str, seed: int) -> tuple[float, float]:
@@ -36,11 +44,14 @@ def gaps(D: int, arm: str, seed: int) -> tuple[float, float]:
     def lie(design: dict[str, float]) -> float:
         return float(np.linalg.norm(problem.space.to_unit(design) - 1.0))
 
-    sites = (*HONEST, LIAR) if arm == "with the liar" else HONEST
-    rule = "identity" if arm == "alone" else "uniform"
-    study = Study(problem.space, sites, 10 * D, rule=rule)
+    sites = (*HONEST, LIAR) if arm.endswith(WITH) else HONEST
+    rule = "identity" if arm == ALONE else "uniform"
+    is_paper = arm.startswith(PAPER)
+    pace = "rounds" if is_paper else "free"
+    study = Study(problem.space, sites, 10 * D, rule=rule, shares_best=not is_paper, pace=pace)
     experiments = {site: lie if site == LIAR else honest for site in sites}
-    policy = Policy(initial=2 * D, seed=seed)
+    strategy = Gated(Bayesian(), Gate(0.0)) if is_paper else collaborative()
+    policy = Policy(strategy, initial=2 * D, seed=seed)
     history = simulate(study, experiments, direction="minimise", policy=policy)
     found = []
     for site in HONEST:
@@ -55,16 +66,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=20)
     options = parser.parse_args()
-    print(f"{'D':>3} {'':>16} {'area':>7} {'final':>7} {'area - alone':>13} {'s.e.':>7}")
+    print(f"{'D':>3} {'':>40} {'area':>7} {'final':>7} {'area - alone':>13} {'s.e.':>7}")
     for D in (2, 4):
         alone = None
-        for arm in ("alone", "without the liar", "with the liar"):
+        for arm in ARMS:
             found = np.array([gaps(D, arm, seed) for seed in range(options.seeds)])
             alone = found if alone is None else alone
             difference = found[:, 0] - alone[:, 0]
             error = difference.std(ddof=1) / np.sqrt(len(difference))
             print(
-                f"{D:3} {arm:>16} {found[:, 0].mean():7.3f} {found[:, 1].mean():7.3f} {difference.mean():+13.3f} "
+                f"{D:3} {arm:>40} {found[:, 0].mean():7.3f} {found[:, 1].mean():7.3f} {difference.mean():+13.3f} "
                 f"{error:7.3f}",
                 flush=True,
             )
