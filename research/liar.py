@@ -6,7 +6,8 @@
 Three honest sites minimise a function of two or four parameters, 10 D experiments each. The malicious fourth optimises
 something of its own, whose optimum is the corner farthest from theirs, so that all it says is a well-formed lie. Once
 with the default, once with the paper's own settings: rounds, no best designs, every mix is followed. Gap is the
-paper's: 1 is the optimum found, 0 the best initial design; 'area' is its mean over all experiments.
+paper's: 1 is the optimum found, 0 the best initial design; 'area' is its mean over all experiments. 'named' and
+'honest' are the shares of honest sites to which `cboc advise` names the liar, or an honest site, at the end.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ import argparse
 
 import numpy as np
 
-from cboc import Policy, Study, simulate
+from cboc import Ledger, Policy, Site, Study, simulate
+from cboc.advice.contradiction import contradicted
 from cboc.problems.synthetic import levy
 from cboc.strategy.bayesian import Bayesian
 from cboc.strategy.collaborative import collaborative
@@ -32,8 +34,8 @@ WITHOUT, WITH = "without the liar", "with the liar"
 ARMS = (ALONE, *(f"{settings}, {who}" for settings in (DEFAULT, PAPER) for who in (WITHOUT, WITH)))
 
 
-def gaps(D: int, arm: str, seed: int) -> tuple[float, float]:
-    """The mean area and final Gap of the honest sites."""
+def gaps(D: int, arm: str, seed: int) -> tuple[float, ...]:
+    """The mean area and final Gap of the honest sites, and the shares that name the liar and an honest site."""
     problem = levy(D)
     shift = np.random.default_rng(seed).random(D) * 0.2
 
@@ -53,20 +55,30 @@ def gaps(D: int, arm: str, seed: int) -> tuple[float, float]:
     strategy = Gated(Bayesian(), Gate(0.0)) if is_paper else collaborative()
     policy = Policy(strategy, initial=2 * D, seed=seed)
     history = simulate(study, experiments, direction="minimise", policy=policy)
-    found = []
+    found, named = [], []
     for site in HONEST:
+        named.append(
+            named_by(Site(study, site, Ledger(study), direction="minimise", policy=policy, trials=history.of(site)))
+        )
         y = np.array([trial.y for trial in history.of(site)])
         best = np.minimum.accumulate(y)[2 * D - 1 :]
         found.append((best[0] - best) / best[0])  # the least is 0
     gap = np.array(found)
-    return float(gap.mean()), float(gap[:, -1].mean())
+    liars, others = np.mean([[LIAR in names, any(name != LIAR for name in names)] for names in named], axis=0)
+    return float(gap.mean()), float(gap[:, -1].mean()), float(liars), float(others)
+
+
+def named_by(site: Site) -> tuple[str, ...]:
+    """Whom `cboc advise` names to a site: neighbours whose best designs its own outcomes contradict."""
+    gp = Bayesian().surrogate(site.mind.situation())
+    return contradicted(site, gp)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=20)
     options = parser.parse_args()
-    print(f"{'D':>3} {'':>40} {'area':>7} {'final':>7} {'area - alone':>13} {'s.e.':>7}")
+    print(f"{'D':>3} {'':>40} {'area':>7} {'final':>7} {'area - alone':>13} {'s.e.':>7} {'named':>6} {'honest':>7}")
     for D in (2, 4):
         alone = None
         for arm in ARMS:
@@ -76,7 +88,7 @@ def main() -> None:
             error = difference.std(ddof=1) / np.sqrt(len(difference))
             print(
                 f"{D:3} {arm:>40} {found[:, 0].mean():7.3f} {found[:, 1].mean():7.3f} {difference.mean():+13.3f} "
-                f"{error:7.3f}",
+                f"{error:7.3f} {found[:, 2].mean():6.2f} {found[:, 3].mean():7.2f}",
                 flush=True,
             )
 

@@ -151,3 +151,25 @@ def test_a_site_that_has_run_nothing_of_the_others_would_have_found_the_same_alo
     advice = advise(Site(STUDY, "x", Ledger(STUDY), direction="maximise", trials=[*one.trials[:-1], own]))
     assert advice.shared.trials == 0 and advice.own.trials > 0 and advice.solo is None
     assert advice.comparison == "So far nothing of the others was run, so you would have found the same alone."
+
+
+def test_a_neighbour_whose_best_design_is_poor_here_is_named():
+    here = site(np.array([[0.5, 0.45], [0.0, 1.0]]))  # of y and z; the own outcomes are best in the middle
+    advice = advise(here)
+    assert advice.contradicted == ("z",)
+    assert advice.warning.startswith("What is best for 'z' is poor here")
+
+
+@pytest.mark.parametrize("others", [None, np.array([[0.5, 0.45]]), np.array([[0.0, 1.0]])])
+def test_nobody_is_named_if_it_is_not_known_whose_a_design_is(others):
+    assert advise(site(others)).contradicted == () and advise(site(others)).warning == ""
+
+
+def test_a_surrogate_that_predicts_nothing_contradicts_nobody():
+    others = np.array([[0.5, 0.45], [0.0, 1.0]])
+    noise = [
+        replace(t, outcomes={"y": Measurement(y)})
+        for t, y in zip(site(others).trials, rng(4).standard_normal(99), strict=False)
+    ]
+    known = Site(STUDY, "x", Ledger(STUDY), direction="maximise", trials=noise)
+    assert advise(known).fit <= 0.0 and advise(known).contradicted == ()

@@ -2,5 +2,6 @@
 
 advice.py          an answer from its own data and the designs that were shared
 spending.py        what its experiments have cost and taken
+contradiction.py   neighbours whose best designs the own outcomes contradict
 counterfactual.py  what it would have found alone, by its own surrogate
 """

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from cboc.advice.contradiction import contradicted
 from cboc.advice.counterfactual import Solo, play
 from cboc.advice.spending import Spending, spending
 from cboc.arrays import one_thread
@@ -43,6 +44,18 @@ class Advice:
     solo: Solo | None  # what the site would have alone by now, by its own surrogate
     spending: Spending  # what the experiments have cost and taken
     fit: float | None  # Q² of the site's surrogate: the share of the outcomes' variance that it predicts, one by one
+    contradicted: tuple[str, ...] = ()  # neighbours whose best designs are poor by the site's own outcomes
+
+    @property
+    def warning(self) -> str:
+        """Whose best designs the site's own outcomes contradict, in words; empty if nobody's."""
+        if not self.contradicted:
+            return ""
+        names = ", ".join(f"'{name}'" for name in self.contradicted)
+        return (
+            f"What is best for {names} is poor here: by your own outcomes surely worse than half of what you have run. "
+            "Your problems differ there, or what was sent is not true."
+        )
 
     @property
     def comparison(self) -> str:
@@ -59,11 +72,12 @@ def advise(site: Site) -> Advice:
     with one_thread():
         gp, note = surrogate(site) if len(site.dataset) else None, _note(site)
         fit = gp.leave_one_out().q2 if gp is not None and len(site.dataset) >= FEW else None
-        is_told = gp is not None and fit is not None and fit > 0.0 and counts[0].trials > 0
-        solo = play(site, gp) if is_told and gp is not None else None
+        is_sound = gp is not None and fit is not None and fit > 0.0
+        solo = play(site, gp) if is_sound and gp is not None and counts[0].trials > 0 else None
+        against = contradicted(site, gp) if is_sound and gp is not None else ()
     spent = spending(site)
     said = _sentence(site, note, spent)
-    return Advice(site.name, said, note.log_odds, note.consistency, *counts, solo, spent, fit)
+    return Advice(site.name, said, note.log_odds, note.consistency, *counts, solo, spent, fit, against)
 
 
 def _note(site: Site) -> Note:

@@ -63,5 +63,5 @@ def advice_row(advice: Advice) -> Row:
 
 def in_words(advice: Advice) -> str:
     """Return an advice in sentences."""
-    sentences = [advice.sentence, advice.comparison, advice.spending.sentence]
+    sentences = [advice.sentence, advice.warning, advice.comparison, advice.spending.sentence]
     return " ".join(sentence for sentence in sentences if sentence)
