@@ -17,7 +17,7 @@ from cboc.cli import coordinator, rehearsal
 from cboc.cli.app import app
 from cboc.coordinator.certificate import make
 from cboc.coordinator.database import open_database
-from cboc.coordinator.metrics import Lines
+from cboc.coordinator.log import Lines
 from cboc.coordinator.schema import upgrade
 from cboc.coordinator.tokens import Tokens
 from cboc.coordinator.transactions import Transactions

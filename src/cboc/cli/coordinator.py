@@ -76,7 +76,7 @@ def serve(
 def _run(host: str, port: int, workers: int, certificate: Path | None, key: Path | None) -> None:
     import uvicorn
 
-    from cboc.coordinator.metrics import LOGGING
+    from cboc.coordinator.log import LOGGING
 
     uvicorn.run(
         "cboc.coordinator.app:from_environment",

@@ -6,7 +6,8 @@ store.py            a ledger's rows in the tables
 tokens.py           who may speak for a site: invitations and tokens
 errors.py           refusals, and the sentences that state them
 rate_limit.py       a limit on tries within a period
-metrics.py          counts, times and log lines for an operator
+metrics.py          counts and times for an operator
+log.py              lines of JSON, few enough
 
 dashboard/          the pages for people
 people.py           who may log in to them

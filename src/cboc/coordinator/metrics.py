@@ -1,16 +1,13 @@
-"""Metrics for an operator: counts and times for Prometheus, and a line of JSON for every message.
+"""Metrics for an operator: counts and times for Prometheus, and what the log says of a message.
 
 Neither contains a design, a site or a study: an address is written as its pattern, /v2/turns/{turn}/mix.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from typing import Any
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily
@@ -93,28 +90,3 @@ class Measured:
             method = scope["method"] if scope["method"] in METHODS else "-"  # methods made up by strangers are not kept
             address = getattr(scope.get("route"), "path", "-")
             self.metrics.note(method, address, status, time.perf_counter() - began)
-
-
-class Lines(logging.Formatter):
-    """Formats a log record as one line of JSON."""
-
-    def format(self, record: logging.LogRecord) -> str:
-        at = datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")
-        line: dict[str, Any] = {"at": at, "level": record.levelname.lower(), "event": record.getMessage()}
-        line |= getattr(record, "of", {})
-        if record.exc_info:
-            line["trace"] = self.formatException(record.exc_info)
-        return json.dumps(line)
-
-
-LOGGING = {
-    "version": 1,
-    "disable_existing_loggers": False,
-    "formatters": {"lines": {"()": "cboc.coordinator.metrics.Lines"}},
-    "handlers": {"errors": {"class": "logging.StreamHandler", "formatter": "lines", "stream": "ext://sys.stderr"}},
-    "loggers": {
-        "cboc.coordinator": {"handlers": ["errors"], "level": "INFO", "propagate": False},
-        "uvicorn": {"handlers": ["errors"], "level": "WARNING", "propagate": False},
-    },
-    "root": {"handlers": ["errors"], "level": "WARNING"},  # messages of other libraries
-}
