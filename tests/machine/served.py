@@ -7,12 +7,14 @@ from contextlib import contextmanager
 
 import uvicorn
 
+from cboc.web.serving import Serving
+
 
 @contextmanager
-def served(app):
+def served(app, **options):
     """The address of an application, while it runs."""
     listening = socket.create_server(("127.0.0.1", 0))
-    server = uvicorn.Server(uvicorn.Config(app, log_level="critical"))
+    server = uvicorn.Server(Serving(app, log_level="critical", **options))
     thread = threading.Thread(target=server.run, args=([listening],))
     thread.start()
     while thread.is_alive() and not server.started:

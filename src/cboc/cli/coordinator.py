@@ -74,22 +74,20 @@ def serve(
 
 
 def _run(host: str, port: int, workers: int, certificate: Path | None, key: Path | None) -> None:
-    import uvicorn
-
     from cboc.coordinator.log import LOGGING
+    from cboc.web.serving import Serving, run
 
-    uvicorn.run(
-        "cboc.coordinator.app:from_environment",
-        factory=True,
-        host=host,
-        port=port,
-        workers=workers,
-        ssl_certfile=certificate,
-        ssl_keyfile=key,
-        access_log=False,
-        log_config=LOGGING,
-        server_header=False,
-        timeout_graceful_shutdown=5,
+    run(
+        Serving(
+            "cboc.coordinator.app:from_environment",
+            factory=True,
+            host=host,
+            port=port,
+            workers=workers,
+            ssl_certfile=certificate,
+            ssl_keyfile=key,
+            log_config=LOGGING,
+        )
     )
 
 

@@ -12,6 +12,7 @@ import uvicorn
 
 from cboc.errors import CbocError
 from cboc.sitepage.app import create_page
+from cboc.web.serving import Serving
 
 LOOPBACK = "127.0.0.1"
 
@@ -30,4 +31,4 @@ def serve_page(file: Path, port: int, *, is_opened: bool) -> None:
         typer.echo(f"Your page: {address} (Ctrl-C stops it)")
         if is_opened:
             webbrowser.open(address)
-        uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False)).run([listener])
+        uvicorn.Server(Serving(app, log_level="warning", proxy_headers=False)).run([listener])

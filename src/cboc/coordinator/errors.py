@@ -8,12 +8,13 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from cboc.coordinator.database_errors import code_of
@@ -52,6 +53,7 @@ def add_errors(app: FastAPI) -> None:
     app.add_exception_handler(PoolTimeout, _away)
     app.add_exception_handler(RequestValidationError, _misfit)
     app.add_exception_handler(HTTPException, plain)
+    app.add_exception_handler(ClientDisconnect, lambda *_: Response(status_code=400))  # nobody reads it
 
 
 def _answer(status: int, sentence: str, **more: Any) -> JSONResponse:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 
 from starlette.applications import Starlette
@@ -16,7 +15,6 @@ from cboc.exchange.feeds import introduction, request
 from cboc.exchange.feeds.feedfile import FeedFile
 from cboc.peer.answers import Answers, Disagreement, NotAllowed
 
-PATIENCE = 20.0  # seconds for a request to come in
 REFUSAL = "this site answers only the neighbours that it has added."
 
 Say = Callable[[str, str], None]  # what is said, and about whom: the same again need not be said
@@ -51,15 +49,14 @@ def create_app(file: FeedFile, certificate: bytes, say: Say) -> Starlette:
 
 
 async def _body(asked: Request) -> bytes:
-    """The body of a request; one that is too large or too slow is not read to its end."""
+    """The body of a request; one that is too large is not read to its end."""
     content = bytearray()
     try:
-        async with asyncio.timeout(PATIENCE):
-            async for part in asked.stream():
-                content += part
-                if len(content) > request.LARGEST:
-                    raise HTTPException(413)
-    except (TimeoutError, ClientDisconnect):
+        async for part in asked.stream():
+            content += part
+            if len(content) > request.LARGEST:
+                raise HTTPException(413)
+    except ClientDisconnect:
         raise HTTPException(408) from None
     return bytes(content)
 

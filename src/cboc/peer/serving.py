@@ -22,10 +22,9 @@ from cboc.exchange.feeds.feedfile import FeedFile
 from cboc.exchange.feeds.introduction import own_certificate
 from cboc.exchange.feeds.network import Feeds
 from cboc.peer.app import create_app
+from cboc.web.serving import LAST_WORDS, Serving
 
-MOST_CONNECTIONS = 500
 MOST_SENTENCES = 1000  # about strangers, who may come often
-LAST_WORDS = 5  # seconds for what is under way when the server stops
 
 
 def listening(host: str, port: int) -> socket.socket:
@@ -58,17 +57,9 @@ def server(file: FeedFile, say: Callable[[str], None]) -> uvicorn.Server:
 
 def over_tls(app: ASGIApp, certificate: str, key: str) -> uvicorn.Server:
     """A server of an application over HTTPS, with a certificate and its key as PEM texts."""
-    config = uvicorn.Config(
-        app,
-        log_level="critical",
-        access_log=False,
-        server_header=False,
-        lifespan="off",
-        limit_concurrency=MOST_CONNECTIONS,
-        timeout_graceful_shutdown=LAST_WORDS,
-    )
+    config = Serving(app, log_level="critical", lifespan="off", proxy_headers=False)
     config.load()
-    config.ssl = tls(certificate, key)
+    config.tls = tls(certificate, key)
     return uvicorn.Server(config)
 
 

@@ -18,6 +18,7 @@ from typing import Annotated, Any
 from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from jinja2 import Environment
+from starlette.requests import ClientDisconnect
 
 from cboc.advice.spending import spending
 from cboc.errors import CbocError
@@ -70,6 +71,7 @@ def create_page(storage: str | Path, *, secret: str | None = None, **options: An
     app.add_exception_handler(400, lambda *_: show("trouble.html", 400, error="this form is not from this page."))
     app.add_exception_handler(404, lambda *_: show("trouble.html", 404, error="there is no such page here."))
     app.add_exception_handler(413, lambda *_: show("trouble.html", 413, error=TOO_LARGE))
+    app.add_exception_handler(ClientDisconnect, lambda *_: Response(status_code=400))  # nobody reads it
     app.add_exception_handler(405, lambda *_: RedirectResponse("/", 303))  # somebody typed the address of a form
     return app
 
