@@ -1,5 +1,8 @@
 """The commands that mend what was told, on a site's own file."""
 
+import getpass
+import json
+
 import pytest
 from typer.testing import CliRunner
 
@@ -72,3 +75,22 @@ def test_before_anything_was_told_there_is_nothing_to_mend(tmp_path):
     cboc.join(f"folder:{tmp_path / 'shared'}", site="y", storage=path, study=STUDY, direction="maximise")
     for command in (["undo"], ["remark", "cold"]):
         assert "nothing was told yet" in call(*command, "--file", path, code=2).stderr
+
+
+def test_the_history_shows_what_was_told_before_and_by_whom(file):
+    call("undo")
+    call("tell", "0.5", "--trial", 1)
+    call("tell", "0.89", "--trial", 0, "--again")
+    rows = json.loads(call("history", "--format", "json").stdout)
+    assert [(row["trial"], row["status"], row["outcome"], row["note"]) for row in rows] == [
+        (0, "pending", None, None),
+        (0, "complete", "89", None),
+        (1, "pending", None, None),
+        (1, "failed", None, "clogged"),
+        (1, "pending", None, "taken back, it was failed (clogged)"),
+        (1, "complete", "0.5", None),
+        (0, "complete", "0.89", "corrected, it was 89"),
+    ]
+    assert {row["by"] for row in rows} == {f"{getpass.getuser()}, command line"} and rows[1]["cost"] == 2.0
+    assert len(call("history", "--trial", 0).stdout.splitlines()) == 4  # with the names of the columns
+    assert "has no trial 7 yet" in call("history", "--trial", 7, code=2).stderr and file()

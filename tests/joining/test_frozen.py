@@ -28,6 +28,7 @@ from cboc.strategy.collaborative import collaborative
 from cboc.strategy.guide.decision import Guide
 
 from ..machine.served import served
+from ..storage.tampering import reseal
 
 FROZEN = Path(__file__).parents[1] / "frozen"
 SITES = ("lab-a", "lab-b", "lab-c")
@@ -117,7 +118,7 @@ def test_three_sites_of_then_come_to_the_same_end(tmp_path, lab_a, end):
             site = cboc.join(storage=file)
             assert [seen(trial) for trial in site.trials] == [wanted(row) for row in expected[name]]
             about = SiteFile(file).about
-            assert about["format"] == FORMAT == 2 and about["policy"]["seed"] == 5 and about["site"] == name
+            assert about["format"] == FORMAT == 3 and about["policy"]["seed"] == 5 and about["site"] == name
             there = site.network.membership()
             assert (about["agreement"], site.study.digest) == (there.agreement, there.digest)
             assert (about["agreement"]["pace"], about["agreement"]["deadline"]) == ("rounds", 3600.0)
@@ -137,7 +138,7 @@ def test_a_file_of_then_opens_while_the_coordinator_is_down_and_opens_again(tmp_
     assert len(first.trials) - len(told) == (name != "lab-c")  # its proposal waits
     assert (first.initial, len(first.data)) == ((1, 2) if name == "lab-b" else (3, 0))
     about = SiteFile(file).about
-    assert about["format"] == 2 and "pace" not in about["agreement"]  # nobody has told it yet
+    assert about["format"] == FORMAT and "pace" not in about["agreement"]  # nobody has told it yet
     with thawed_coordinator(tmp_path) as url:
         found = cboc.join(url, storage=file)
         assert found.trials == first.trials and found.study.deadline == 3600.0
@@ -194,6 +195,7 @@ def test_what_left_then_is_still_shown_and_looked_through(tmp_path):
     assert audit.exit_code == 0 and "none of them has left" in audit.stderr.replace("\n", " ")
     known = {1.25, 2.5, 0.125}  # of tests/frozen/make.py
     execute(file, "UPDATE sent SET body = ? WHERE id = 1", json.dumps({"x": [1.25]}).encode())
+    reseal(file)
     audit = CliRunner().invoke(app, ["audit", "--file", str(file)])
     assert "1 of them are among the numbers that left: [1.25]" in audit.stderr.replace("\n", " ")
     assert known <= {float(y) for name in ("y", "sem") for y in SiteFile(file).about["data"][name] if y is not None}

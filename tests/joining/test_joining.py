@@ -10,6 +10,8 @@ from cboc.coordinator.tokens import Tokens
 from cboc.coordinator.transactions import Transactions
 from cboc.storage.sitefile import SiteFile
 
+from ..storage.tampering import execute, reseal
+
 SPACE = {"pH": (2.0, 9.0), "T": Float(20.0, 90.0, unit="°C")}  # not in the alphabet's order
 STUDY = Study(SPACE, ("x", "y"), 4, name="trial run")
 
@@ -134,7 +136,7 @@ def test_a_file_that_is_none_of_a_site_stays_as_it_is(tmp_path):
         "UPDATE trials SET row = json_set(row, '$.proposed[0]', 1.5) WHERE number = 0",
         "UPDATE about SET value = '{\"initial\": -1}' WHERE key = 'policy'",
         "UPDATE about SET value = '3' WHERE key = 'policy'",
-        "INSERT INTO about VALUES ('data', '{\"X\": 3}')",
+        "INSERT INTO about VALUES ('data', '{\"X\": 3}', '')",
         "DELETE FROM trials WHERE number = 0",
         "UPDATE trials SET row = json_set(row, '$.outcomes', json('{\"z\": {\"mean\": 1.0}}')) WHERE number = 0",
         "UPDATE trials SET row = json_set(row, '$.proposed', json('[0.5]'), '$.executed', json('[0.5]'))",
@@ -147,20 +149,24 @@ def test_a_file_that_is_none_of_a_site_stays_as_it_is(tmp_path):
         "DELETE FROM about WHERE key = 'code'",
         "UPDATE about SET value = '3' WHERE key = 'direction'",
         "UPDATE about SET value = '3' WHERE key = 'url'",
-        "INSERT OR REPLACE INTO about VALUES ('first_turn', '-1')",
-        "INSERT OR REPLACE INTO about VALUES ('certificate', '3')",
+        "INSERT OR REPLACE INTO about VALUES ('first_turn', '-1', '')",
+        "INSERT OR REPLACE INTO about VALUES ('certificate', '3', '')",
         "UPDATE about SET value = CAST(x'22ff22' AS TEXT) WHERE key = 'token'",
         "UPDATE trials SET row = CAST(x'7bff7d' AS TEXT) WHERE number = 0",
     ],
 )
 def test_damage_is_one_sentence(invited, join, tmp_path, damage):
+    """As it is, and if somebody has given the changed rows checksums that fit."""
     site = join(*invited, direction="maximise", policy=Policy(initial=3))
     site.tell(site.ask(), 1.0)
     site.ask()
-    with closing(sqlite3.connect(tmp_path / "x.db")) as connection, connection:
-        connection.execute(damage)
-    with pytest.raises(CbocError, match="is damaged; restore an earlier copy"):
+    execute(tmp_path / "x.db", damage)
+    with pytest.raises(CbocError, match=r"is damaged(: [^;]+)?; restore an earlier copy"):
         join()
+    if "CAST" not in damage:
+        reseal(tmp_path / "x.db")
+        with pytest.raises(CbocError, match="is damaged; restore an earlier copy"):
+            join()
 
 
 def test_a_flipped_bit_anywhere_in_the_schema_is_one_sentence(tmp_path):

@@ -389,6 +389,7 @@ AT_A_SITE: tuple[Callable[..., None], ...] = (
     lab.abandon,
     mending.undo,
     mending.remark,
+    mending.history,
     work,
     lab.status,
     move,

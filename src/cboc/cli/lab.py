@@ -34,6 +34,7 @@ from cboc.site.policy import Policy
 from cboc.site.polling import pause
 from cboc.site.site import Finished, Site
 from cboc.site.trial import Trial
+from cboc.storage.author import Door
 from cboc.storage.sitefile import SiteFile
 from cboc.studyfile import read_terms
 
@@ -357,7 +358,8 @@ def site_of(file: Path, **options: Any) -> Site:
     needs("page", "httpx2")  # as the documentation says; the extra client would be enough for some commands
     from cboc.joining import join
 
-    return join(storage=file, **({"patience": QUICK} | options))
+    usual: dict[str, Any] = {"patience": QUICK, "door": Door.COMMANDS}
+    return join(storage=file, **(usual | options))
 
 
 def say_whose_strategy(file: Path) -> None:

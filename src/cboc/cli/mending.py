@@ -1,4 +1,4 @@
-"""The commands that mend what was told: take it back, and write a remark beside it."""
+"""The commands that mend what was told: take it back, write a remark beside it, see what it was before."""
 
 from __future__ import annotations
 
@@ -7,13 +7,15 @@ from typing import Annotated
 
 import typer
 
-from cboc.cli.lab import site_of
+from cboc.cli.lab import RowFormat, site_file, site_of
 from cboc.cli.notes import notes
+from cboc.cli.show import Format, Row, write
 from cboc.cli.site_option import FILE, SiteOption, hint
-from cboc.cli.standing import summary
+from cboc.cli.standing import local_time, summary
 from cboc.errors import CbocError
 from cboc.site.site import Site
 from cboc.site.trial import TOLD, Trial
+from cboc.storage.sitefile import Change
 
 TrialNumber = Annotated[int | None, typer.Option("--trial", min=0, help="Which trial.", show_default="told last")]
 
@@ -58,3 +60,41 @@ def _trial(site: Site, number: int | None, file: Path) -> Trial:
     if not told:
         raise CbocError(f"nothing was told yet; {hint('status', file)} shows what is open, --trial names a trial.")
     return max(told, key=lambda trial: (trial.ended or 0.0, trial.number))
+
+
+def history(
+    trial: Annotated[
+        int | None, typer.Option("--trial", min=0, help="Which trial.", show_default="all of them")
+    ] = None,
+    file: SiteOption = FILE,
+    format: RowFormat = Format.TABLE,
+) -> None:
+    """Show what was changed when, and by whom: every state that experiments have had, the latest last.
+
+    What was told, corrected or taken back stays here as it was. `by` is the account on this computer, and whether it
+    was the command line, the site's page, a program (`cboc work`) or Python.
+
+    Example: `cboc history --trial 7`
+    """
+    kept = site_file(file)
+    changes = kept.history(trial)
+    if not changes:
+        raise CbocError(
+            f"{file} has no trial{'' if trial is None else f' {trial}'} yet; {hint('ask', file)} makes one."
+        )
+    typer.echo(write([_row(change) for change in changes], format))
+
+
+def _row(change: Change) -> Row:
+    trial = change.trial
+    measured = ", ".join(map(str, trial.outcomes.values()))
+    return {
+        "trial": trial.number,
+        "at": local_time(change.at),
+        "by": change.by,
+        "status": str(trial.status),
+        "outcome": measured or None,
+        "cost": trial.cost,
+        "note": trial.note or None,
+        "remark": trial.remark or None,
+    }

@@ -20,6 +20,7 @@ from cboc.runs.first_runs import MOST_FAILURES, AllFailed, FirstRuns
 from cboc.runs.simulation import run_trial
 from cboc.site.site import Finished, Site
 from cboc.site.trial import Status, Trial
+from cboc.storage.author import Door
 from cboc.studyfile import read_experiment, read_terms
 
 WORTH_SAYING = 60.0  # seconds that are left, from which a line says so
@@ -43,7 +44,7 @@ def work(
 
     Example: `cboc work study.toml --file plant-a.db`
     """
-    site = site_of(file, study=read_terms(study).study, goes_on_alone=False, patience=LONG)
+    site = site_of(file, study=read_terms(study).study, goes_on_alone=False, patience=LONG, door=Door.PROGRAM)
     say_whose_strategy(file)
     experiment, is_warned = read_experiment(study, site), False
     first, took = FirstRuns(min(MOST_FAILURES, most or MOST_FAILURES)), list[float]()

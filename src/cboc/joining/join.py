@@ -31,6 +31,7 @@ from cboc.joining.invited import unfolded
 from cboc.site.policy import Policy
 from cboc.site.site import Site
 from cboc.site.trial import Trial
+from cboc.storage.author import Door
 from cboc.storage.sitefile import SiteFile
 from cboc.strategy.collaborative import collaborative
 
@@ -57,6 +58,7 @@ def join(
     goes_on_alone: bool | None = None,
     on_retry: Callable[[str], None] | None = None,
     accept: bool = False,
+    door: Door = Door.PYTHON,
 ) -> Site:
     """Join a study: the first time with an address and a direction; later the file knows them.
 
@@ -71,8 +73,8 @@ def join(
     them. With the direction they are kept in the file, and may be changed until the first trial. `certificate` is the
     PEM text of the coordinator's self-signed one. While the coordinator is down the site goes on alone, and says so;
     `goes_on_alone` overrides that for this process. `on_retry` is called with the reason when a message has to be
-    repeated. With `accept`, a change of the study that waits is accepted. Tokens and keys are made here, and kept
-    before anything is sent.
+    repeated. With `accept`, a change of the study that waits is accepted. `door` says who writes, for the file's
+    history. Tokens and keys are made here, and kept before anything is sent.
     """
     if is_invitation(url):
         url, code, certificate = unfolded(url, code, certificate)
@@ -83,7 +85,7 @@ def join(
         coordinator.check_given(url, code, certificate, patience)
     _check_kinds(policy, study, data)
     wanted = None if direction is None else str(Direction.of(direction))
-    file = SiteFile(storage, is_made=url is not None and (code is not None or is_without_centre))
+    file = SiteFile(storage, is_made=url is not None and (code is not None or is_without_centre), door=door)
     if "agreement" in file.about:
         _check_sound(file)
         _settle(file, policy, wanted)

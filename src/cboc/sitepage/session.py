@@ -25,6 +25,7 @@ from cboc.site.polling import pause
 from cboc.site.site import Finished, Site
 from cboc.site.trial import Trial
 from cboc.sitepage.form import Order
+from cboc.storage.author import Door
 from cboc.storage.sitefile import SiteFile
 
 LOG = logging.getLogger(__name__)
@@ -67,7 +68,8 @@ class Session:
     """One site's file. `options` are those of `cboc.join`."""
 
     def __init__(self, storage: str | Path, clock: Callable[[], float] = time.monotonic, **options: Any) -> None:
-        self._storage, self._clock, self._options = storage, clock, {"patience": PATIENCE} | options
+        self._storage, self._clock = storage, clock
+        self._options: dict[str, Any] = {"patience": PATIENCE, "door": Door.PAGE} | options
         self._lock = Lock()  # held while computing a design or advice
         self._news: News | None = None
         self._since = self._due = -float("inf")  # the news; when to ask again

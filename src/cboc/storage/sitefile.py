@@ -1,6 +1,7 @@
 """A site's own file: its trials with their outcomes, its token, and a copy of every message that left.
 
-Everything is on disk before it is sent, so a site that is killed at any moment sends the same again.
+Everything is on disk before it is sent, so a site that is killed at any moment sends the same again. Every state that a
+trial has had is kept, with the time and who wrote it; the last one counts.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import json
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from os import PathLike
@@ -21,21 +22,18 @@ from cboc.data.dataset import Dataset, Direction
 from cboc.errors import CbocError, check_kind
 from cboc.exchange.wire import SECRETS
 from cboc.site.trial import OPEN, Trial
-from cboc.storage.formats import settings_from_1, trial_from_1
+from cboc.storage import rows
+from cboc.storage.author import Door, author
 from cboc.storage.lock import only_writer
+from cboc.storage.rows import NOTHING, SENT, TRIALS, Damage, Head
 from cboc.storage.shape import Shape
+from cboc.storage.takeover import OLD_NAMES, take_over
 
-FORMAT = 2
+FORMAT = 3
 PREFIX = "sqlite:///"
-TABLES = """
-CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT NOT NULL);
-CREATE TABLE trials (number INTEGER PRIMARY KEY, row TEXT NOT NULL);
-CREATE TABLE sent (id INTEGER PRIMARY KEY, at REAL NOT NULL, address TEXT NOT NULL, method TEXT NOT NULL,
-                   path TEXT NOT NULL, body BLOB NOT NULL);
-"""
-NAMES = {"about", "trials", "sent"}
 LONGEST_THOUGHT = 300.0  # seconds that another process may take to ask
 ASKING = "another process is asking for an experiment with {}; try again when it has one."
+OTHER_VERSION = "{} was written by another version of cboc; use that one, or another file."
 REASONS = {
     "SQLITE_BUSY": "another program is writing to it; try again.",
     "SQLITE_READONLY": "it is read-only; change its permissions.",
@@ -44,6 +42,15 @@ REASONS = {
     "SQLITE_NOTADB": "it is not a site file; name another.",
     "SQLITE_CORRUPT": "it is damaged; restore an earlier copy.",
 }
+
+
+@dataclass(frozen=True)
+class Change:
+    """A state that a trial was brought to: when, by whom, and what the trial was from then on."""
+
+    at: float  # seconds since 1970
+    by: str
+    trial: Trial
 
 
 @dataclass(frozen=True)
@@ -75,28 +82,38 @@ class Sent:
 class SiteFile:
     """One site's file, by its path or as sqlite:///PATH. Only joining creates it, readable by its owner alone.
 
-    The content is read once, on opening; a change is made in the file first.
+    The content is read once, on opening; a change is made in the file first. `door` says how changes come to it.
     """
 
-    def __init__(self, storage: str | Path, clock: Callable[[], float] = time.time, *, is_made: bool = False) -> None:
+    def __init__(
+        self,
+        storage: str | Path,
+        clock: Callable[[], float] = time.time,
+        *,
+        is_made: bool = False,
+        door: Door = Door.PYTHON,
+    ) -> None:
         check_kind("a site's storage", storage, str | PathLike, f"a path or {PREFIX}PATH")
         self.path = Path(str(storage).removeprefix(PREFIX))
-        self._clock = clock
+        self._clock, self._door = clock, door
+        self._rows: dict[int, str] = {}  # the last state of every trial
+        self._head = NOTHING  # the states up to here are in these
         if not self.path.name or self.path.is_dir():
             raise CbocError(f"a site file is a path or {PREFIX}PATH; '{storage}' is neither.")
         if is_made and not self.path.exists():
             self._make()
         if not self.path.is_file():
             raise CbocError(f"there is no site file {self.path}; join a study to make one, or name another.")
-        with self._open() as connection:
-            tables = connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
-            if {name for (name,) in tables} != NAMES:
-                raise CbocError(f"{self.path} is not a site file; name another.")
-            self._read(connection)
-        if self.about.get("format") == 1:
-            self._translate()
+        with self._moment() as connection:
+            tables = _tables(connection)
+            if tables == rows.NAMES:
+                self._read(connection)
+        if tables == OLD_NAMES:
+            self._take_over()
+        elif tables != rows.NAMES:
+            raise CbocError(f"{self.path} is not a site file; name another.")
         if self.about.get("format") != FORMAT:
-            raise CbocError(f"{self.path} was written by another version of cboc; use that one, or another file.")
+            raise CbocError(OTHER_VERSION.format(self.path))
 
     def _make(self) -> None:
         if not self.path.parent.is_dir():
@@ -106,48 +123,51 @@ class SiteFile:
             os.close(os.open(begun, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
         except OSError as error:
             raise CbocError(f"{self.path} cannot be made: {error.strerror}; choose another folder.") from None
-        with self._open(begun) as connection:
-            connection.executescript(TABLES)
-            connection.execute("INSERT INTO about VALUES ('format', ?)", (json.dumps(FORMAT),))
+        with self._transaction(begun) as connection:
+            rows.make(connection)
+            rows.set_facts(connection, {"format": json.dumps(FORMAT)})
         _appear(begun, self.path)
 
     def _read(self, connection: sqlite3.Connection) -> None:
-        about = connection.execute("SELECT key, value FROM about").fetchall()
-        self._rows: dict[int, str] = dict(connection.execute("SELECT number, row FROM trials ORDER BY number"))
+        """Read the facts, and what trials have become since they were read here."""
         with self._undamaged():
-            self.about: dict[str, Any] = {key: json.loads(value) for key, value in about}
+            self.about: dict[str, Any] = {key: json.loads(value) for key, value in rows.facts(connection).items()}
+            self._rows, self._head = self._now(connection)
 
-    def _translate(self) -> None:
-        """Convert a file of version 0.1.0 to today's form, completely or not at all."""
+    def _now(self, connection: sqlite3.Connection) -> tuple[dict[int, str], Head]:
+        """The last state of every trial in the file now, and how far its states go: what is known here is not read."""
+        try:
+            states, head = rows.read(connection, TRIALS, self._head)
+            known = self._rows
+        except Damage:  # it may be another copy of the file by now
+            states, head = rows.read(connection, TRIALS)
+            known = {}
+        return known | {number: row for number, _, _, row in states}, head
+
+    def _take_over(self) -> None:
+        """Write a file of an earlier version in today's form, completely or not at all."""
         with self._transaction() as connection:
-            self._read(connection)
-            if self.about.get("format") != 1:  # another process was faster
-                return
             with self._undamaged():
-                about = settings_from_1(self.about) | {"format": FORMAT}
-                rows = {number: json.dumps(trial_from_1(json.loads(row))) for number, row in self._rows.items()}
-            self.about, self._rows = about, rows
+                if _tables(connection) == OLD_NAMES:  # else another process was faster
+                    take_over(connection, FORMAT, self._clock())
+            if _tables(connection) == OLD_NAMES:
+                raise CbocError(OTHER_VERSION.format(self.path))
+            self._read(connection)
             self.trials()  # raises if damaged: such a file stays as it is
-            connection.execute("DELETE FROM about")
-            facts = [(key, json.dumps(value)) for key, value in about.items()]
-            connection.executemany("INSERT INTO about VALUES (?, ?)", facts)
-            connection.executemany("UPDATE trials SET row = ? WHERE number = ?", [(r, n) for n, r in rows.items()])
 
     def remember(self, **facts: Any) -> None:
         """Save facts about the site and its study, replacing earlier ones."""
-        self._write_about("INSERT OR REPLACE INTO about VALUES (?, ?)", facts)
+        news = {key: json.dumps(value) for key, value in facts.items()}
+        with self._transaction() as connection:
+            rows.set_facts(connection, news)
         self.about |= facts
 
     def remember_first(self, **facts: Any) -> None:
         """Save facts that are not known yet: of two processes that begin at once, one makes the token."""
-        self._write_about("INSERT OR IGNORE INTO about VALUES (?, ?)", facts)
-        with self._open() as connection:
-            self._read(connection)
-
-    def _write_about(self, statement: str, facts: Mapping[str, Any]) -> None:
-        rows = [(key, json.dumps(value)) for key, value in facts.items()]
+        news = {key: json.dumps(value) for key, value in facts.items()}
         with self._transaction() as connection:
-            connection.executemany(statement, rows)
+            rows.set_facts(connection, news, is_first=True)
+            self._read(connection)
 
     def data(self, dimension: int, direction: Direction | str) -> Dataset:
         """Results from before the study."""
@@ -162,15 +182,25 @@ class SiteFile:
     def trials(self) -> list[Trial]:
         """All trials, in order."""
         with self._undamaged():
-            trials = [Trial.from_row(json.loads(row)) for row in self._rows.values()]
+            trials = [Trial.from_row(json.loads(row)) for _, row in sorted(self._rows.items())]
             if [trial.number for trial in trials] != list(range(len(trials))):
                 raise ValueError("a trial is missing")
-            if "agreement" in self.about:
-                self._check_shape(trials)
+            self._check_shape(trials)
         return trials
+
+    def history(self, number: int | None = None) -> list[Change]:
+        """Every state that a trial has had, or that all have had, the first one first."""
+        with self._moment() as connection, self._undamaged():
+            states, _ = rows.read(connection, TRIALS)
+            wanted = [state for state in states if number in (None, state[0])]
+            changes = [Change(float(at), by, Trial.from_row(json.loads(row))) for _, at, by, row in wanted]
+            self._check_shape([change.trial for change in changes])
+        return changes
 
     def _check_shape(self, trials: list[Trial]) -> None:
         """Raise a ValueError or a KeyError if a trial is not one of this site in its study."""
+        if "agreement" not in self.about:
+            return
         shape, site = Shape.of(self.about["agreement"], self.about.get("agreements", ())), self.about["site"]
         for trial in trials:
             shape.check(trial)
@@ -185,25 +215,30 @@ class SiteFile:
             raise CbocError(f"trial {number} was not saved, and stays as it was: {error}, and here not.") from None
 
     def keep(self, trial: Trial) -> Trial:
-        """Save a trial in place of what it was, unless another process has changed that meanwhile.
+        """Save a new state of a trial, unless another process has changed the trial meanwhile.
 
         Another process that has asked for the same trial may be further with it: then what it has done is returned.
         """
         number, row = trial.number, json.dumps(trial.to_row())
         self._check_readable(number, row)
         with self._transaction() as connection:
-            stored = connection.execute("SELECT row FROM trials WHERE number = ?", (number,)).fetchone()
-            if stored not in (None, (row,)) and stored != (self._rows.get(number),):
-                further = self._further(trial, stored[0])
+            now, head = self._now(connection)
+            stored = now.get(number)
+            if stored not in (None, row, self._rows.get(number)):
+                further = self._further(trial, str(stored))
                 if further is None:
                     raise CbocError(
                         f"another process has changed trial {number} in {self.path}, so nothing was "
                         "overwritten; look at it, and try again."
                     )
-                self._rows[number] = stored[0]
+                self._rows[number] = str(stored)
                 return further
-            connection.execute("INSERT OR REPLACE INTO trials VALUES (?, ?)", (number, row))
+            is_alone = head == self._head
+            if stored != row:
+                head = rows.add(connection, TRIALS, number, float(self._clock()), author(self._door), row)
         self._rows[number] = row
+        if is_alone:  # else what others have written is read when this site claims its file
+            self._head = head
         return trial
 
     @contextmanager
@@ -211,7 +246,7 @@ class SiteFile:
         """Let no other process ask for this site inside the block; the trials if the file has others than before."""
         with only_writer(self.path, patience, complaint):
             before = self._rows
-            with self._open() as connection:
+            with self._moment() as connection:
                 self._read(connection)
             yield None if self._rows == before else self.trials()
 
@@ -226,15 +261,13 @@ class SiteFile:
     def record(self, address: str, method: str, path: str, body: bytes) -> None:
         """Record a message that is about to leave."""
         with self._transaction() as connection:
-            row = (self._clock(), address, method, path, body)
-            connection.execute("INSERT INTO sent (at, address, method, path, body) VALUES (?, ?, ?, ?, ?)", row)
+            rows.add(connection, SENT, float(self._clock()), address, method, path, body)
 
     def sent(self) -> list[Sent]:
         """All messages that ever left, in order."""
-        with self._open() as connection:
-            rows = connection.execute("SELECT at, address, method, path, body FROM sent ORDER BY id").fetchall()
-        with self._undamaged():
-            return [Sent(float(at), address, method, path, bytes(body)) for at, address, method, path, body in rows]
+        with self._moment() as connection, self._undamaged():
+            messages, _ = rows.read(connection, SENT)
+            return [Sent(float(at), address, method, path, bytes(body)) for at, address, method, path, body in messages]
 
     def sent_count(self) -> int:
         """The number of messages that ever left, without reading them."""
@@ -256,15 +289,28 @@ class SiteFile:
             with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as connection:
                 connection.execute("PRAGMA synchronous=FULL")
                 yield connection
+        except Damage as damage:
+            raise CbocError(f"{self.path} is damaged: {damage}; restore an earlier copy.") from None
         except (sqlite3.Error, UnicodeDecodeError) as error:
             raise CbocError(f"{self.path} cannot be used: {_reason(error)}") from None
 
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
+    def _moment(self) -> Iterator[sqlite3.Connection]:
+        """A connection that sees the file as it is at one moment, whatever others write."""
         with self._open() as connection:
+            connection.execute("BEGIN")
+            yield connection
+
+    @contextmanager
+    def _transaction(self, path: Path | None = None) -> Iterator[sqlite3.Connection]:
+        with self._open(path) as connection:
             connection.execute("BEGIN IMMEDIATE")
             yield connection
             connection.execute("COMMIT")  # without it, closing would discard the changes
+
+
+def _tables(connection: sqlite3.Connection) -> set[str]:
+    return {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
 
 
 def _appear(begun: Path, path: Path) -> None:
