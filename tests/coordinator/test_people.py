@@ -17,7 +17,7 @@ def now():
 
 @pytest.fixture
 def people(engine, now, cheap):  # noqa: ARG001
-    people = People(engine, lambda: now[0])
+    people = People(engine, lambda: now[0], lambda: now[0])
     people.add("ada", PASSWORD)
     return people
 
@@ -206,3 +206,17 @@ def test_a_limiter_counts_tries_before_they_are_made_and_remembers_few_keys():
     for key in "cdefg":
         limiter.count(key)
     assert len(limiter._times) == 3
+
+
+def test_a_clock_that_is_set_back_locks_nobody_out(engine, cheap):  # noqa: ARG001
+    now, ticks = [1e9], [0.0]
+    people = People(engine, lambda: now[0], lambda: ticks[0])
+    people.add("ada", PASSWORD)
+    for _ in range(5):
+        with pytest.raises(NotAllowed):
+            people.log_in("ada", "wrong horse", "192.0.2.7")
+    now[0] -= 86400.0
+    with pytest.raises(TooMany, match="again in 60 s"):
+        people.log_in("ada", PASSWORD, "192.0.2.7")
+    ticks[0] += 61.0
+    assert people.who(people.log_in("ada", PASSWORD, "192.0.2.7")) == "ada"

@@ -92,6 +92,19 @@ def test_a_deadline_closes_a_round_with_a_quorum_and_not_without(engine):
     assert exchange.standing("trial run") == Standing(1, ("x", "y"), 1121.0)  # who was late is in the next round
 
 
+def test_a_clock_that_was_ahead_does_not_hold_a_round_open(engine):
+    clock = Clock()
+    exchange = Transactions(engine, clock)
+    exchange.create(study(deadline=60.0))
+    clock.now += 1e6
+    propose(exchange, "x")
+    clock.now -= 1e6
+    assert is_open(exchange, "x", 0)  # whoever asks next has it mended
+    assert Transactions(engine, clock).standing("trial run").closes_at == 1060.0
+    clock.now += 61.0
+    assert exchange.mix("trial run", "x", 0).weights == (1.0, 0.0, 0.0)
+
+
 def test_the_deadline_is_part_of_what_was_agreed(engine):
     agreed = study(deadline=60.0)
     Transactions(engine).create(agreed)

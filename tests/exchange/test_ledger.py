@@ -79,6 +79,20 @@ def test_a_deadline_runs_from_the_first_proposal_of_a_round():
     assert ledger.snapshot(0).present.tolist() == [True, True, False]
 
 
+def test_a_round_that_has_begun_in_the_future_begins_now():
+    clock = Clock()
+    clock.now = 1e9  # far ahead, until somebody sets it
+    ledger = Ledger(study(deadline=600.0), clock=clock)
+    propose(ledger, "x")
+    clock.now = 1e9 - 59.0  # this much may be between two processes
+    assert not ledger.is_ahead and ledger.standing().closes_at == 1e9 + 600.0
+    clock.now = 1000.0
+    assert ledger.is_ahead and ledger.standing() == Standing(0, ("y", "z"), 1600.0)
+    assert not ledger.is_ahead
+    clock.now = 1600.0
+    assert ledger.standing().round == 1
+
+
 @pytest.mark.parametrize("quorum", [2, 3])
 def test_a_deadline_does_nothing_without_the_quorum(quorum):
     clock = Clock()

@@ -74,6 +74,12 @@ class StoreContract:
         store.add(entry("x", 1, 1), opened_at=2000.25)
         assert store.opened_at == reread().opened_at == 2000.25
 
+    def test_an_open_round_may_count_from_another_time(self, store, reread):
+        store.add(entry("x"), opened_at=2000.25)
+        store.reopen(1000.5)
+        assert store.opened_at == reread().opened_at == 1000.5
+        assert dict(reread().entries(0)) == {"x": entry("x")}
+
     def test_what_a_closed_round_holds_stays(self, store, reread):
         store.add(entry("x"))
         store.add(entry("y"))

@@ -162,8 +162,7 @@ class SqlStore:
         self._connection.execute(ADD, row)
         self._entries(entry.state).add()
         if opened_at is not None:
-            self.opened_at = opened_at
-            self._execute(OPEN, at=opened_at)
+            self.reopen(opened_at)
 
     def entries(self, state: int) -> Mapping[str, Entry]:
         return self._entries(state)
@@ -191,6 +190,10 @@ class SqlStore:
 
     def states(self, site: str, last: int) -> Sequence[int]:
         return self._execute(STATES, who=site, at=last).scalars().all()
+
+    def reopen(self, opened_at: float) -> None:
+        self.opened_at = opened_at
+        self._execute(OPEN, at=opened_at)
 
     def close(self) -> None:
         self.closed, self.opened_at = self.closed + 1, None

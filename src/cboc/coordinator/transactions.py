@@ -134,9 +134,9 @@ class Transactions:
             ledger.leave(site)
 
     def _asked(self, study: str, question: Callable[[Ledger], Answer]) -> Answer:
-        """Answer by reading only, unless a deadline has passed and the round has to be closed first."""
+        """Answer by reading only, unless a deadline has passed, or the clock was set, and the round has to change."""
         with self._ledger(study, is_reading=True) as ledger:
-            if not ledger.is_due:
+            if not (ledger.is_due or ledger.is_ahead):
                 return question(ledger)
         with self._ledger(study) as ledger:  # a separate transaction: a refused question does not roll it back
             ledger.close_if_due()

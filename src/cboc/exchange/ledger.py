@@ -17,7 +17,7 @@ from cboc.exchange.amendment import check_successor
 from cboc.exchange.answers import Answers, Past
 from cboc.exchange.messages import Mix, News, Proposal
 from cboc.exchange.network import Changed, Standing, Waiting
-from cboc.exchange.store import Entry, MemoryStore, Store
+from cboc.exchange.store import AHEAD, Entry, MemoryStore, Store
 from cboc.exchange.study import Study
 
 
@@ -49,6 +49,11 @@ class Ledger(Answers):
         """Whether the open round's deadline has passed with the quorum in."""
         is_late = self.closes_at is not None and self.clock() >= self.closes_at
         return is_late and len(self.store.entries(self.round)) >= self.study.quorum
+
+    @property
+    def is_ahead(self) -> bool:
+        """Whether the open round has begun in the future: the clock was wrong then, or is now."""
+        return self.store.opened_at is not None and self.store.opened_at > self.clock() + AHEAD
 
     # --------------------------------------------------------------------------------------------- what comes in
 
@@ -100,8 +105,10 @@ class Ledger(Answers):
             self.store.close()
 
     def close_if_due(self) -> None:
-        """Close a round whose deadline has passed."""
-        if self.is_due:
+        """Close a round whose deadline has passed. One that has begun in the future begins now, or it would be late."""
+        if self.is_ahead:
+            self.store.reopen(self.clock())
+        elif self.is_due:
             self.store.close()
 
     def close(self) -> None:

@@ -9,6 +9,8 @@ from typing import Protocol
 
 from cboc.exchange.messages import Proposal
 
+AHEAD = 60.0  # seconds by which a round may have begun in the future: processes wait for each other and the database
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -73,6 +75,9 @@ class Store(Facts, Protocol):
     def add(self, entry: Entry, opened_at: float | None = None) -> None:
         """Keep a proposal; `opened_at` is given with the first one of a round that has a deadline."""
 
+    def reopen(self, opened_at: float) -> None:
+        """Keep that the open round counts from another time."""
+
     def close(self) -> None:
         """Close the open state; the next one opens with its first proposal."""
 
@@ -122,6 +127,9 @@ class MemoryStore:
 
     def states(self, site: str, last: int) -> Sequence[int]:
         return [entry.state for entry in self._record.get(site, ()) if entry.state <= last]
+
+    def reopen(self, opened_at: float) -> None:
+        self.opened_at = opened_at
 
     def close(self) -> None:
         self.closed, self.opened_at = self.closed + 1, None

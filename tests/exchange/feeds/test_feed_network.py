@@ -48,6 +48,16 @@ class TestFeeds(NetworkContract):
             answer = of[site].mix(site, turn)
             assert answer.snapshot == 1 and min(answer.weights) > 0.0
 
+    def test_a_round_that_has_begun_in_the_future_begins_now(self, networks, clock):
+        of = networks(study(deadline=60.0))
+        clock.now += 1e6
+        of["x"].submit(proposal("x"))
+        assert of["x"].standing().closes_at == 1060.0 + 1e6
+        clock.now -= 1e6
+        assert of["x"].standing().closes_at == 1060.0
+        clock.now = 1061.0
+        assert of["x"].mix("x", 0).weights == (1.0, 0.0, 0.0)
+
     def test_if_the_closer_has_left_the_next_one_closes(self, networks, clock):
         of = networks(study(deadline=60.0))
         of["x"].leave("x")

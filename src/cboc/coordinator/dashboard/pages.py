@@ -164,7 +164,7 @@ def _address(path: str, **query: Any) -> str:
 
 def duration(seconds: float) -> str:
     """Write a duration in its largest unit and the next: 3 d 4 h, 2 h 5 min, 2 h, 7 s."""
-    whole = int(seconds)
+    whole = max(0, int(seconds))  # a clock may have been set back
     large = next((unit for unit, size in UNITS.items() if whole >= size), "s")
     small = NEXT.get(large)
     count, rest = divmod(whole, UNITS[large])

@@ -29,6 +29,7 @@ from cboc.exchange.feeds.replica import Feed, Replica, Taken, neighbours_of
 from cboc.exchange.feeds.versions import check_amendment
 from cboc.exchange.messages import Mix, News, Proposal
 from cboc.exchange.network import Changed, Conflict, NotSubmitted, Peer, Standing, Unreachable, Waiting
+from cboc.exchange.store import AHEAD
 from cboc.exchange.study import Study
 
 KEYS_LOST = (
@@ -459,4 +460,8 @@ class Feeds:
         if state not in self._opened:
             now, name = self.clock(), f"round {state} opened"
             self._opened[state] = now if self._file is None else float(self._file.remember_first(name, now))
+        if self._opened[state] > self.clock() + AHEAD:  # the clock was wrong then, or is now
+            self._opened[state] = self.clock()
+            if self._file is not None:
+                self._file.remember(**{f"round {state} opened": self._opened[state]})
         return self._opened[state] + self.study.deadline
