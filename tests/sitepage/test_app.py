@@ -148,9 +148,10 @@ def test_a_secret_is_made_where_none_is_given(calm):
     assert first != second and len(first) > 40
 
 
-def test_a_file_that_has_joined_nothing_is_refused_at_once(tmp_path):
-    with pytest.raises(CbocError, match="there is no site file"):
-        cboc.sitepage.app.create_page(tmp_path / "empty.db")
+def test_a_file_that_is_none_of_ours_is_refused_at_once(tmp_path):
+    (tmp_path / "note.txt").write_text("a note")
+    with pytest.raises(CbocError, match="is not a site file"):
+        cboc.sitepage.app.create_page(tmp_path / "note.txt")
 
 
 # ------------------------------------------------------------------------------------------------------- one study

@@ -25,7 +25,7 @@ from cboc.data.dataset import Direction
 from cboc.data.numbers import read_number
 from cboc.data.objective import Measurement
 from cboc.errors import CbocError, at, installing
-from cboc.exchange.invitation import is_invitation
+from cboc.exchange.invitation import is_invitation, read_invitation
 from cboc.exchange.network import Standing, Unreachable, Waiting, WithoutCentre
 from cboc.exchange.study import Study
 from cboc.site import worksheet
@@ -321,16 +321,30 @@ def status(file: SiteOption = FILE, format: RowFormat = Format.TABLE) -> None:
 
 
 def page(
+    invitation: Annotated[
+        Path | None,
+        typer.Argument(metavar="[SITE.cboc]", help="An invitation file, to join a study.", show_default=False),
+    ] = None,
     file: SiteOption = FILE,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port on this machine.", show_default="any free one")] = 0,
     open: Annotated[bool, typer.Option("--open", help="Open it in the browser.")] = False,
 ) -> None:
     """Show the site's own page: the next experiment, a form for its result, the history. On this machine only.
 
-    Example: `cboc site --open`
+    A site that has joined no study yet is asked for its invitation file there, sees the terms, and joins.
+
+    Examples: `cboc site --open`, `cboc site lab-b.cboc --open`
     """
-    site_of(file)  # finds a mistake before the page starts
     needs("page", "uvicorn", "fastapi", "jinja2")
+    from cboc.joining.invited import keep
+
+    has_joined = file.exists() and "agreement" in SiteFile(file).about
+    if has_joined:  # finds a mistake before the page starts; an invitation lets it come back
+        site_of(file, **({} if invitation is None else {"url": str(invitation)}))
+    elif invitation is not None:
+        keep(read_invitation(invitation), file)
+    else:
+        notes.print(f"{file} has joined no study yet: the page asks for an invitation file. --file names another.")
     from cboc.cli.local import serve_page
 
     serve_page(file, port, is_opened=open)

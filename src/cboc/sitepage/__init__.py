@@ -2,6 +2,7 @@
 
 app.py         the addresses of the page; templates/ is how it looks
 access.py      access for nobody but the person who was given the address
+doorstep.py    before there is a bench: an invitation file, the terms, joining
 session.py     the site behind the page, opened anew from its file for every request
 form.py        the typed fields as outcomes and designs, or as a plate
 neighbours.py  how long ago the others were heard, in words

@@ -28,9 +28,10 @@ from cboc.site.site import Site
 from cboc.site.trial import Trial
 from cboc.sitepage import history, neighbours, outbox
 from cboc.sitepage.access import Access
+from cboc.sitepage.doorstep import doorstep
 from cboc.sitepage.downloads import downloads
 from cboc.sitepage.form import RAN, SAME, Fields, Mistyped, read_cost, read_entry, read_order
-from cboc.sitepage.session import Session, Stage
+from cboc.sitepage.session import NotJoined, Session, Stage
 from cboc.web.layout import add_layout, templates
 
 Show = Callable[..., Response]
@@ -52,9 +53,13 @@ Form = Annotated[Fields, Depends(form_of)]
 
 
 def create_page(storage: str | Path, *, secret: str | None = None, **options: Any) -> FastAPI:
-    """Create the page of a site that has joined a study, from its file. `options` are those of `cboc.join`."""
+    """Create the page of a site, from its file; one that has joined no study yet is shown its terms, and joins here.
+
+    `options` are those of `cboc.join`.
+    """
     session, environment = Session(storage, **options), _environment()
-    session.open()  # complains now rather than later
+    if session.is_joined:
+        session.open()  # complains now rather than later
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     app.state.secret = token_urlsafe(32) if secret is None else secret
     app.add_middleware(Access, secret=app.state.secret)
@@ -63,10 +68,12 @@ def create_page(storage: str | Path, *, secret: str | None = None, **options: An
     def show(template: str, status: int = 200, **values: Any) -> Response:
         return HTMLResponse(environment.get_template(template).render(**values), status)
 
+    app.include_router(doorstep(session, show))
     app.include_router(_views(session, show))
     app.include_router(_forms(session, show))
     app.include_router(_plates(session, show))
     app.include_router(downloads(session))
+    app.add_exception_handler(NotJoined, lambda *_: RedirectResponse("/join", 303))
     app.add_exception_handler(CbocError, lambda _, error: show("trouble.html", 409, error=error))
     app.add_exception_handler(400, lambda *_: show("trouble.html", 400, error="this form is not from this page."))
     app.add_exception_handler(404, lambda *_: show("trouble.html", 404, error="there is no such page here."))

@@ -16,9 +16,11 @@ from threading import Lock
 from typing import Any
 
 from cboc.advice.advice import Advice, advise
+from cboc.data.dataset import Direction
 from cboc.errors import CbocError
 from cboc.exchange.amendment import changes
 from cboc.exchange.network import Changed, Standing, Unreachable, Waiting, WithoutCentre
+from cboc.exchange.study import Study
 from cboc.joining import join
 from cboc.site import worksheet
 from cboc.site.polling import pause
@@ -26,7 +28,7 @@ from cboc.site.site import Finished, Site
 from cboc.site.trial import Trial
 from cboc.sitepage.form import Order
 from cboc.storage.author import Door
-from cboc.storage.sitefile import SiteFile
+from cboc.storage.sitefile import PREFIX, SiteFile
 
 LOG = logging.getLogger(__name__)
 PATIENCE = 3.0  # seconds after which the coordinator counts as out of reach
@@ -64,12 +66,18 @@ class News:
         return self.stage == Stage.CHANGED or site.is_finished == (self.stage == Stage.FINISHED)
 
 
+class NotJoined(CbocError):
+    """Raised when the site has joined no study yet."""
+
+
 class Session:
-    """One site's file. `options` are those of `cboc.join`."""
+    """One site's file, which may have joined no study yet. `options` are those of `cboc.join`."""
 
     def __init__(self, storage: str | Path, clock: Callable[[], float] = time.monotonic, **options: Any) -> None:
-        self._storage, self._clock = storage, clock
+        self.storage = Path(str(storage).removeprefix(PREFIX))
+        self._clock = clock
         self._options: dict[str, Any] = {"patience": PATIENCE, "door": Door.PAGE} | options
+        self._is_joined = False
         self._lock = Lock()  # held while computing a design or advice
         self._news: News | None = None
         self._since = self._due = -float("inf")  # the news; when to ask again
@@ -81,11 +89,25 @@ class Session:
 
     def open(self, *, is_alone: bool = False) -> Site:
         """Open the site anew from its file; `is_alone` lets it go on without the coordinator."""
-        return join(storage=self._storage, **(self._options | {"goes_on_alone": is_alone}))
+        if not self.is_joined:
+            raise NotJoined("this site has joined no study yet.")
+        return join(storage=self.storage, **(self._options | {"goes_on_alone": is_alone}))
 
     @property
     def file(self) -> SiteFile:
-        return SiteFile(self._storage)
+        return SiteFile(self.storage)
+
+    @property
+    def is_joined(self) -> bool:
+        """Whether the site has joined a study; if it has, that stays so."""
+        self._is_joined = self._is_joined or (self.storage.exists() and "agreement" in self.file.about)
+        return self._is_joined
+
+    def join(self, study: Study, direction: Direction) -> None:
+        """Join this study with the invitation that the file keeps."""
+        with self._lock:
+            if not self.is_joined:
+                join(storage=self.storage, direction=direction, study=study, **self._options)
 
     def news(self, site: Site) -> News:
         """Return where the site stands, as far as that is known without asking."""

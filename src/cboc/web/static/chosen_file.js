@@ -1,18 +1,19 @@
 // A file chooser with data-fills="ID" puts the text of its file into that field, to be read before it is sent.
-// What is wrong with the file is said in the element that describes the chooser.
+// The file is a sheet, or what data-what says. What is wrong with the file is said in the element that describes the chooser.
 "use strict";
 
 (() => {
   const isOurs = (element) => element.matches("input[type=file][data-fills]");
 
-  async function textOf(file, largest) {
+  async function textOf(file, largest, what) {
     if (file.size > largest) {
-      throw new Error(`a sheet has less than ${largest.toLocaleString("en")} bytes; ${file.name} has more.`);
+      throw new Error(`a ${what} has less than ${largest.toLocaleString("en")} bytes; ${file.name} has more.`);
     }
     try {
       return new TextDecoder("utf-8", { fatal: true }).decode(await file.arrayBuffer());
     } catch {
-      throw new Error(`${file.name} is not UTF-8 text; save it as 'CSV UTF-8'.`);
+      const advice = what === "sheet" ? "save it as 'CSV UTF-8'" : `is it the ${what}?`;
+      throw new Error(`${file.name} is not UTF-8 text; ${advice}.`.replace("?.", "?"));
     }
   }
 
@@ -28,7 +29,7 @@
     trouble.hidden = true;
     field.value = "";
     try {
-      field.value = await textOf(target.files[0], Number(target.dataset.largest));
+      field.value = await textOf(target.files[0], Number(target.dataset.largest), target.dataset.what ?? "sheet");
     } catch (error) {
       trouble.textContent = error.message;
       trouble.hidden = false;
