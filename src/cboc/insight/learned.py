@@ -54,6 +54,11 @@ class Learned:
         """The design with the best outcome, (D,)."""
         return self.surface.dataset.best.x
 
+    @property
+    def is_bound(self) -> bool:
+        """Whether a constraint lets some parameters move only together."""
+        return len(self.surface.space.linear[2]) > 0
+
     def expected(self, x: Array) -> Expectation:
         """The outcome that an experiment at x (D,) is expected to have, with an interval."""
         with one_thread():

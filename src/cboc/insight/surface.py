@@ -23,6 +23,7 @@ from cboc.surrogate.plausible import Plausible
 
 SHARE = 0.95  # of outcomes that lie in an interval
 DIGITS = 2  # of the width of an interval
+FAR = 0.5  # a difference of expected outcomes, standardised, from which a design tells little about another
 
 
 @dataclass(frozen=True)
@@ -103,12 +104,15 @@ class Surface:
     def nearness(self, X: Array, base: Array, free: Owners) -> Array:  # (n,)
         """How much designs X (n, D) tell about those that differ from a base in the coordinates `free` alone, 0 to 1.
 
-        It is the correlation of their outcomes with that of the nearest such design.
+        It is the correlation of their outcomes with that of the nearest such design, times exp(-½ d²/FAR²) where the
+        surrogate expects the two to differ by d, standardised.
         """
-        steps = (X - base) / self.gp.lengthscales
-        steps[:, free] = 0.0
-        correlation: Array = self.gp.kernel((steps**2).sum(axis=1))[0]
-        return correlation
+        nearest = np.tile(base, (len(X), 1))
+        nearest[:, free] = X[:, free]
+        squared = (((X - nearest) / self.gp.lengthscales) ** 2).sum(axis=1)
+        apart = self.plausible.moments(X)[0] - self.plausible.moments(nearest)[0]
+        correlation: Array = self.gp.kernel(squared)[0]
+        return correlation * np.exp(-0.5 * (apart / FAR) ** 2)
 
 
 def rounded(low: float, high: float) -> tuple[str, str]:

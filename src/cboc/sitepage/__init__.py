@@ -7,6 +7,7 @@ session.py     the site behind the page, opened anew from its file for every req
 form.py        the typed fields as outcomes and designs, or as a plate
 neighbours.py  how long ago the others were heard, in words
 history.py     the site's own trials, as rows and as a picture
+learned/       what was learned from them, in words and pictures
 downloads.py   all results as a file, for the site's own people
 outbox.py      what left the lab, in words
 """

@@ -31,6 +31,7 @@ from cboc.sitepage.access import Access
 from cboc.sitepage.doorstep import doorstep
 from cboc.sitepage.downloads import downloads
 from cboc.sitepage.form import RAN, SAME, Fields, Mistyped, read_cost, read_entry, read_order
+from cboc.sitepage.learned.pages import learned
 from cboc.sitepage.session import NotJoined, Session, Stage
 from cboc.web.layout import add_layout, templates
 
@@ -74,6 +75,7 @@ def create_page(storage: str | Path, *, secret: str | None = None, **options: An
     app.include_router(_plates(session, show))
     app.include_router(downloads(session))
     app.add_exception_handler(NotJoined, lambda *_: RedirectResponse("/join", 303))
+    app.include_router(learned(session, show))
     app.add_exception_handler(CbocError, lambda _, error: show("trouble.html", 409, error=error))
     app.add_exception_handler(400, lambda *_: show("trouble.html", 400, error="this form is not from this page."))
     app.add_exception_handler(404, lambda *_: show("trouble.html", 404, error="there is no such page here."))

@@ -47,7 +47,7 @@
 
   function paint(known) {
     if (!known.option) return;
-    if (known.option.visualMap) known.option.visualMap.inRange = { color: ramp() };
+    if (known.option.visualMap && !known.hasColours) known.option.visualMap.inRange = { color: ramp() };
     known.chart.setOption(known.option, { notMerge: true });
   }
 
@@ -72,6 +72,7 @@
       const option = await answer.json();
       if (known.url !== url) return; // a newer one is on its way
       known.option = option;
+      known.hasColours = Boolean(option.visualMap?.inRange); // of its own, light or dark
       paint(known);
     } catch {
       if (known.url === url) known.url = null; // the next refresh tries again

@@ -1,0 +1,63 @@
+"""What the pictures of what was learned have in common. They are ECharts options, plain data.
+
+Series of one name share a colour of the style sheet, in the order in which the names first stand: as in the history,
+initial designs are the third and failures the fifth. Every kind has a shape, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cboc.insight.measured import Measured
+from cboc.sitepage.history import CROSS, Option, outcome
+from cboc.space.parameters import Parameter
+from cboc.space.space import Space
+
+GRID = {"left": 4, "right": 18, "top": 14, "bottom": 22, "outerBoundsMode": "same", "outerBoundsContain": "all"}
+TOOLTIP = {"renderMode": "richText", "formatter": "{b}"}
+NO_LABEL = {"silent": True, "symbol": "none", "label": {"show": False}}  # of a line that is only a mark
+FAINTEST = 0.15  # the opacity of an experiment that tells nothing
+EXPECTED, RUN, INITIAL, HERE, FAILED = "expected", "run", "initial", "the design itself", "failed"
+SHAPES = {RUN: "diamond", INITIAL: "circle", FAILED: CROSS}
+
+
+def kind(point: Measured) -> str:
+    """The kind of an experiment, which gives it its shape."""
+    return FAILED if point.y is None else INITIAL if point.is_initial else RUN
+
+
+def told(point: Measured) -> str:
+    """An experiment in words."""
+    return f"{point.name}: {'failed' if point.y is None else outcome(point.y)}"
+
+
+def opacity(nearness: float) -> float:
+    """How strongly an experiment is drawn: the fainter, the less it tells about the designs of the picture."""
+    return round(FAINTEST + (1.0 - FAINTEST) * nearness, 2)
+
+
+def named(name: str, gap: int = 26) -> Option:
+    """The name of an axis, along its middle."""
+    return {"name": name, "nameLocation": "middle", "nameGap": gap, "nameTextStyle": {"fontSize": 13}}
+
+
+def axis(space: Space, name: str, gap: int = 26) -> Option:
+    """The axis of a parameter in natural units: its options, or its range on its scale."""
+    parameter: Parameter = space.parameters[name]
+    drawn, label = parameter.axis, f"{name} / {parameter.unit}" if parameter.unit else name
+    if drawn.scale == "options":
+        looks = {"interval": 0, "hideOverlap": True, "width": 90, "overflow": "truncate"}
+        return {"type": "category", "data": list(drawn.options), "axisLabel": looks, **named(label, gap)}
+    scale = "log" if drawn.scale == "log" else "value"
+    ends = {"min": drawn.low, "max": drawn.high, "splitNumber": 4, "splitLine": {"show": False}}
+    return {"type": scale, **ends, "axisLabel": {"hideOverlap": True}, **named(label, gap)}
+
+
+def short(value: float) -> float:
+    """As many digits as a picture can show."""
+    return float(f"{value:.6g}")
+
+
+def pairs(places: Sequence[float], values: Sequence[float]) -> list[list[float]]:
+    """Points of a line."""
+    return [[short(place), short(value)] for place, value in zip(places, values, strict=True)]
