@@ -62,6 +62,15 @@ class Server:
     def stop(self):
         self._run("pg_ctl", "-m", "immediate", "-w", "stop")
 
+    def stand_by(self):
+        """Start without taking connections yet, as a server that recovers from a crash."""
+        (self.folder / "data" / "standby.signal").touch()
+        self._settings += " -c hot_standby=off"
+        self.start()
+
+    def take_over(self):
+        self._run("pg_ctl", "-w", "promote")
+
     def crash(self):
         self.stop()
         self.start()

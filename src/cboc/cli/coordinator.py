@@ -26,6 +26,8 @@ StudyName = Annotated[
     str | None, typer.Option("--study", metavar="NAME", help="Which study.", show_default="the only one")
 ]
 LOOPBACK = "127.0.0.1"
+WAIT = 60  # seconds for a database that is starting
+LONGEST_WAIT = 86400.0
 
 
 def serve(
@@ -42,6 +44,12 @@ def serve(
     workers: Annotated[int, typer.Option(min=1, help="Server processes; more than one needs PostgreSQL.")] = 1,
     certificate: Annotated[Path | None, typer.Option(help="Certificate for HTTPS, PEM.")] = None,
     key: Annotated[Path | None, typer.Option(help="Its private key, PEM.")] = None,
+    wait: Annotated[
+        float | None,
+        typer.Option(
+            min=0.0, max=LONGEST_WAIT, help="Seconds to wait for a PostgreSQL that is starting.", show_default=str(WAIT)
+        ),
+    ] = None,
 ) -> None:
     """Run a coordinator: the service through which the sites of a study exchange designs.
 
@@ -58,7 +66,7 @@ def serve(
     _check_workers(database, workers)
     _check_socket(host, port)
     _check_certificate(certificate, key)
-    with opened(database, is_made=True) as engine:  # last: a refused start leaves everything as it was
+    with opened(database, is_made=True, wait=wait) as engine:  # last: a refused start leaves everything as it was
         for path, terms in given:
             _check_terms(engine, path, terms)
         for _, terms in given:
@@ -135,17 +143,21 @@ def certificate(
 
 
 @contextmanager
-def opened(database: str, *, is_made: bool = False) -> Iterator[Engine]:
-    """Open the coordinator's database and bring it up to date; only serving makes a new one."""
+def opened(database: str, *, is_made: bool = False, wait: float | None = None) -> Iterator[Engine]:
+    """Open the coordinator's database and bring it up to date; only serving makes a new one, and waits for it."""
     needs_service()
-    from cboc.coordinator.database import open_database
+    from cboc.coordinator.database import open_database, wait_for
     from cboc.coordinator.database_errors import plainly
     from cboc.coordinator.schema import upgrade
 
     engine = open_database(database)
     if not is_made and engine.dialect.name == "sqlite" and not Path(engine.url.database or "").exists():
         raise CbocError(f"there is no database {database}; cboc serve STUDY.toml makes it, --database names another.")
+    if wait is not None and engine.dialect.name == "sqlite":
+        notes.print("SQLite is a file that is there or not: --wait has no effect.")
     try:
+        if is_made:
+            wait_for(engine, WAIT if wait is None else wait, lambda sentence: notes.print(sentence))
         upgrade(engine)
         with plainly(engine):
             yield engine

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -41,6 +42,8 @@ LONGEST_HASH = 200  # characters of a password's hash
 DIGEST = 64  # characters of a SHA-256, as hexadecimal digits
 READING = {"is_reading": True}  # execution options of a transaction that writes nothing
 PATIENCE = 30.0  # seconds that a message waits for another's transaction
+CONNECTING = 5  # seconds until a server that says nothing counts as one that is not there
+PAUSE = 0.2  # seconds between two tries
 
 metadata = MetaData(naming_convention=NAMES)
 
@@ -152,6 +155,30 @@ def open_database(url: str) -> Engine:
         event.listen(engine, "connect", _prepare)
         event.listen(engine, "begin", _begin)
     return engine
+
+
+def wait_for(engine: Engine, patience: float, say: Callable[[str], None]) -> None:
+    """Wait for a PostgreSQL server that is starting; `say` is called once if it has to be waited for."""
+    if engine.driver != "psycopg":
+        return
+    from psycopg.conninfo import make_conninfo
+    from psycopg.pq import Conninfo, PGconn, Ping
+
+    _, given = engine.dialect.create_connect_args(engine.url)
+    options = {option.keyword.decode() for option in Conninfo.get_defaults()}  # of the address, not of the driver
+    known = {name: value for name, value in given.items() if name in options}
+    address = make_conninfo(**{"connect_timeout": CONNECTING} | known).encode()
+    where, until, is_said = engine.url.render_as_string(), time.monotonic() + patience, False
+    while PGconn.ping(address) in (Ping.REJECT, Ping.NO_RESPONSE):
+        if time.monotonic() >= until:
+            raise CbocError(
+                f"the database {where} did not answer within {patience:g} s; start it, check its address, "
+                "or wait longer with --wait."
+            )
+        if not is_said:
+            say(f"The database {where} does not answer yet; waiting for it, up to {patience:g} s.")
+        is_said = True
+        time.sleep(PAUSE)
 
 
 def _keep_private(_: object, __: object, arguments: list[Any], options: dict[str, Any]) -> None:
