@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 from cboc.cli.app import app
 from cboc.cli.coordinator import opened
+from cboc.coordinator.tokens import Tokens
 from cboc.coordinator.transactions import Transactions
 from cboc.studyfile import read_terms
 
@@ -224,6 +225,7 @@ def test_mistakes_of_an_operator_get_one_sentence(bench):
         assert f"cannot listen on 127.0.0.1:{port}" in bench("serve", "study.toml", "--port", port, code=2).stderr
     with opened(bench.database, is_made=True) as engine:
         Transactions(engine).create(read_terms(bench.folder / "study.toml").study)
+        Tokens(engine).join(Tokens(engine).invite("buffer study", "lab-a"), 43 * "a")
     (bench.folder / "study.toml").write_text(STUDY.replace("high = 9", "high = 10"))
     refused = bench("serve", "study.toml", "--port", port, code=2).stderr
     assert "has begun with other terms: parameter 'pH', high is 10 here and 9 there" in refused

@@ -64,6 +64,13 @@ def held(database="coordinator.db"):
         engine.dispose()
 
 
+def somebody_joins():
+    engine = open_database("sqlite:///coordinator.db")
+    door = Tokens(engine)
+    door.join(door.invite("buffer study", "lab-a"), 43 * "a")
+    engine.dispose()
+
+
 @pytest.fixture
 def taken():
     with socket.socket() as taken:
@@ -87,6 +94,7 @@ def test_a_start_that_is_refused_begins_no_study(taken):
 def test_of_two_studies_none_begins_if_one_is_refused(monkeypatch):
     monkeypatch.setattr(coordinator, "_run", lambda *_: None)
     call("serve", "study.toml", code=0)
+    somebody_joins()
     Path("study.toml").write_text(STUDY.replace("horizon = 2", "horizon = 3"))
     Path("new.toml").write_text(STUDY.replace("buffer study", "new study"))
     refused = call("serve", "new.toml", "study.toml")
@@ -115,6 +123,7 @@ def test_a_study_takes_no_other(deadline):
 def test_the_deadline_of_a_study_that_has_begun_does_not_change(monkeypatch):
     monkeypatch.setattr(coordinator, "_run", lambda *_: None)
     call("serve", "study.toml", code=0)
+    somebody_joins()
     Path("study.toml").write_text(STUDY.replace("36 h", "48 h"))
     assert "other terms: deadline is 172800 here and 129600 there. Use the old ones" in call("serve", "study.toml")
     engine = open_database("sqlite:///coordinator.db")

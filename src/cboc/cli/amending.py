@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -16,8 +16,12 @@ from cboc.cli.site_option import FILE, SiteOption, hint
 from cboc.errors import CbocError, did_you_mean
 from cboc.exchange.amendment import changes, successor
 from cboc.exchange.study import Study
+from cboc.exchange.study_diff import differences
 from cboc.storage.sitefile import SiteFile
 from cboc.studyfile import read_terms
+
+if TYPE_CHECKING:
+    from cboc.coordinator.drafts import Drafts
 
 GivenDatabase = Annotated[
     str | None,
@@ -42,7 +46,7 @@ def amend(
     Edit the study file, new sites at its end, and give it here. At a coordinator its operator does this, and invites
     the new sites. Without one, the sites that the study names as its stewards do it, each at its own site (by default
     all sites are stewards); the change is in force when all of them have given the same file. Every site sees what has
-    changed, and accepts it before its next turn.
+    changed, and accepts it before its next turn. As long as nobody has joined at a coordinator, everything may change.
 
     Example: `cboc amend study.toml --database sqlite:///coordinator.db`, or at a steward's site `cboc amend study.toml`
     """
@@ -51,6 +55,7 @@ def amend(
         _sign(file, given, is_sure=yes)
         return
     with opened(database or DATABASE) as engine:
+        from cboc.coordinator.drafts import Drafts
         from cboc.coordinator.transactions import Transactions
 
         transactions = Transactions(engine)
@@ -58,11 +63,25 @@ def amend(
         if given.name not in names:
             raise CbocError(f"there is no study '{given.name}' here; {did_you_mean(given.name, names)}")
         before = transactions.study(given.name)
+        if Drafts(engine).is_draft(given.name):
+            _redraft(Drafts(engine), before, given, is_sure=yes)
+            return
         _confirm(before, successor(before, given), is_sure=yes)
         new = transactions.amend(given)
     admitted = new.sites[len(before.sites) :]
     invite = f" cboc invite makes invitations for {', '.join(admitted)}." if admitted else ""
     notes.print(f"Study '{new.name}' goes on as version {new.version}; every site accepts it by cboc accept.{invite}")
+
+
+def _redraft(drafts: Drafts, before: Study, given: Study, *, is_sure: bool) -> None:
+    """Replace the terms of a study that nobody has joined: everything may change."""
+    lines = differences(given.agreement(), before.agreement())
+    if not lines:
+        raise CbocError(f"study '{given.name}' is agreed exactly so; there is nothing to change.")
+    typer.echo("\n".join(lines))
+    _ask(is_sure=is_sure)
+    drafts.replace(given)
+    notes.print(f"Study '{given.name}' has these terms now. Nobody had joined it; invitations of its sites stay good.")
 
 
 def accept(file: SiteOption = FILE, yes: Yes = False) -> None:
@@ -87,6 +106,10 @@ def _confirm(before: Study, after: Study, *, is_sure: bool) -> None:
     """Print what changes, and ask whether that is meant."""
     for line in changes(before, after):
         typer.echo(line)
+    _ask(is_sure=is_sure)
+
+
+def _ask(*, is_sure: bool) -> None:
     if not is_sure and not typer.confirm("Is that what you want?"):
         raise CbocError("nothing was changed.")
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
     from cboc.exchange.feeds.handover import Handover
+    from cboc.exchange.study import Study
 
 StudyName = Annotated[
     str | None, typer.Option("--study", metavar="NAME", help="Which study.", show_default="the only one")
@@ -166,18 +167,27 @@ def opened(database: str, *, is_made: bool = False, wait: float | None = None) -
 
 
 def _check_terms(engine: Engine, path: Path, terms: Terms) -> None:
-    """Refuse new terms for a study that has begun: it goes on with the terms that it has."""
+    """Refuse new terms for a study that somebody has joined: it goes on with the terms that it has."""
+    from cboc.coordinator.drafts import Drafts
+
+    lines = _new_terms(engine, terms.study)
+    if lines and not Drafts(engine).is_draft(terms.study.name):
+        raise CbocError(
+            f"{path}: study '{terms.study.name}' has begun with other terms: {'; '.join(lines)}. "
+            "Use the old ones, or another name; cboc amend changes some of them while the study runs."
+        )
+
+
+def _new_terms(engine: Engine, study: Study) -> list[str]:
+    """How the terms of a study differ from those of every version that is here; empty if it is one of them, or new."""
     from cboc.coordinator.transactions import Transactions
 
-    transactions, study = Transactions(engine), terms.study
-    if study.name in transactions.names():
-        versions = [{**each.agreement(), "version": 0} for each in transactions.versions(study.name)]
-        lines = [differences({**study.agreement(), "version": 0}, each) for each in versions]
-        if all(lines):
-            raise CbocError(
-                f"{path}: study '{study.name}' has begun with other terms: {'; '.join(lines[-1])}. "
-                "Use the old ones, or another name; cboc amend changes some of them while the study runs."
-            )
+    transactions = Transactions(engine)
+    if study.name not in transactions.names():
+        return []
+    versions = [{**each.agreement(), "version": 0} for each in transactions.versions(study.name)]
+    lines = [differences({**study.agreement(), "version": 0}, each) for each in versions]
+    return lines[-1] if all(lines) else []
 
 
 def _past(given: list[Terms], feeds: list[Path]) -> Handover | None:
@@ -194,6 +204,7 @@ def _past(given: list[Terms], feeds: list[Path]) -> Handover | None:
 
 def _begin(engine: Engine, terms: Terms, past: Handover | None = None) -> str:
     """Begin a study, or go on with it, and return what to say about it."""
+    from cboc.coordinator.drafts import Drafts
     from cboc.coordinator.transactions import Transactions
 
     transactions, study = Transactions(engine), terms.study
@@ -205,6 +216,9 @@ def _begin(engine: Engine, terms: Terms, past: Handover | None = None) -> str:
         transactions.go_on_from(study.name, past)
         taken = ", ".join(f"{site} {past.turns.get(site, 0)}" for site in study.sites)
         return f"Study '{study.name}' goes on after these turns: {taken}; cboc invite makes invitations to move.{own}"
+    if lines := _new_terms(engine, study):
+        Drafts(engine).replace(study)
+        return f"Study '{study.name}' has other terms now, which nobody had joined before: {'; '.join(lines)}.{own}"
     if is_new:
         return f"Study '{study.name}' begins with {', '.join(study.sites)}; cboc invite makes their invitations.{own}"
     return f"Study '{study.name}' goes on in round {transactions.standing(study.name).round}.{own}"

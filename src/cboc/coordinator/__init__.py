@@ -2,6 +2,7 @@
 
 app.py              the web application
 transactions.py     one transaction for every message
+drafts.py           terms that nobody has agreed to yet
 store.py            a ledger's rows in the tables
 tokens.py           who may speak for a site: invitations and tokens
 errors.py           refusals, and the sentences that state them

@@ -123,10 +123,9 @@ acts = Table(
     Column("number", Integer, primary_key=True),
     Column("at", Float, nullable=False),
     Column("person", String(LONGEST), nullable=False),  # who may be gone by now
-    Column("study", String(LONGEST), nullable=False),
-    Column("site", String(LONGEST), nullable=False),
+    Column("study", ForeignKey("studies.study"), nullable=False),
+    Column("site", String(LONGEST), nullable=False),  # which may be gone, too, if nobody had joined
     Column("act", String(10), nullable=False),  # rights.Act
-    ForeignKeyConstraint(["study", "site"], ["sites.study", "sites.site"]),
 )
 logins = Table(
     "logins",

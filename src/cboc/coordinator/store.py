@@ -21,7 +21,8 @@ from cboc.exchange.messages import Point, Proposal
 from cboc.exchange.store import Entry
 
 IS_STUDY = studies.c.study == bindparam("of")
-STANDING = select(studies.c.closed, studies.c.opened_at, studies.c.departures, studies.c.version).where(IS_STUDY)
+FACTS = (studies.c.closed, studies.c.opened_at, studies.c.departures, studies.c.version, studies.c.draft)
+STANDING = select(*FACTS).where(IS_STUDY)
 LOCKED = STANDING.with_for_update()
 AGREEMENT = select(studies.c.agreement).where(IS_STUDY)
 EARLIER = (
@@ -118,6 +119,7 @@ class SqlStore:
         self.opened_at: float | None = row.opened_at
         self.departures: int = row.departures
         self.version: int = row.version
+        self.draft: int = row.draft
         self._read: dict[int, Entries] = {}
 
     def _execute(self, statement: Executable, **values: Any) -> CursorResult[Any]:

@@ -38,6 +38,7 @@ class Known:
     """What is known of a study while nobody amends it: its versions, the newest last, and closed rounds."""
 
     versions: tuple[Study, ...]
+    draft: int  # how often the terms had been replaced: this changes while nobody has joined
     past: Past | None = None
 
     @property
@@ -55,7 +56,7 @@ class Transactions:
 
     def create(self, study: Study) -> None:
         """Add a new study under its name."""
-        _check(study)
+        check_terms(study)
         row = {"study": study.name, "agreement": study.canonical, "closed": 0, "departures": 0}
         row |= {"version": study.version}
         members = [{"study": study.name, "site": site, "has_left": False} for site in study.sites]
@@ -111,7 +112,7 @@ class Transactions:
         """Go on with the next version of a study, as given but for its number; every site has to accept it."""
         with self._ledger(given.name) as ledger:
             new = successor(ledger.study, given)
-            _check(new)
+            check_terms(new)
             store: SqlStore = ledger.store  # type: ignore[assignment]  # the ledgers here have no other
             store.amend(new.canonical, new.version, new.sites[len(ledger.study.sites) :], self._clock())
         return new
@@ -150,8 +151,8 @@ class Transactions:
         with transaction(self._engine, is_reading=is_reading) as connection:
             store = SqlStore(connection, study, is_reading=is_reading)
             known = self._known.get(study)
-            if known is None or known.study.version != store.version:
-                known = Known(versions_of(study, store))
+            if known is None or (known.draft, known.study.version) != (store.draft, store.version):
+                known = Known(versions_of(study, store), store.draft)
             ledger = Ledger(known.study, store, lambda: now, known.past, known.versions[:-1])
             yield ledger
         self._known[study] = replace(known, past=ledger.past)  # after the commit: nothing rolled back is remembered
@@ -172,7 +173,8 @@ def _agreed(name: str, stored: str) -> Study:
         ) from None
 
 
-def _check(study: Study) -> None:
+def check_terms(study: Study) -> None:
+    """Raise one sentence if a coordinator cannot run a study."""
     for name in (study.name, *study.sites):
         if len(name) > LONGEST or not name.isprintable() or not name or name != name.strip():
             raise CbocError(

@@ -115,6 +115,7 @@ class Known:
     times: tuple[float, ...]  # when each of the earlier versions ended
     past: Past | None
     designs: Array  # (rounds, K, D)
+    draft: int
 
 
 class Overview:
@@ -190,7 +191,7 @@ class Overview:
         """The ledger of a study; rounds that closed since the last look are read, the others are known."""
         store = SqlStore(connection, name, is_reading=True)
         known = self._known.get(name)
-        if known is None or known.study.version != store.version:
+        if known is None or (known.draft, known.study.version) != (store.draft, store.version):
             known = _agreed(name, store)
         ledger = Ledger(known.study, store, self._clock, known.past, known.earlier)
         first = len(known.designs) if ledger.study.pace.waits else max(0, ledger.round - MOST_STATES)
@@ -233,7 +234,7 @@ def _agreed(name: str, store: SqlStore) -> Known:
     *earlier, study = versions_of(name, store)
     K, D = len(study.sites), study.space.dimension
     times = tuple(until for _, until in store.earlier)
-    return Known(study, tuple(earlier), times, None, np.empty((0, K, D)))
+    return Known(study, tuple(earlier), times, None, np.empty((0, K, D)), store.draft)
 
 
 def _stacked(ledger: Ledger, round: int) -> Array:  # (1, K, D)

@@ -32,7 +32,7 @@ def upgrade() -> None:
         sa.Column("site", sa.String(100), nullable=False),
         sa.Column("act", sa.String(10), nullable=False),
         sa.PrimaryKeyConstraint("number", name="pk_acts"),
-        sa.ForeignKeyConstraint(["study", "site"], ["sites.study", "sites.site"], name="fk_acts_sites"),
+        sa.ForeignKeyConstraint(["study"], ["studies.study"], name="fk_acts_studies"),
     )
     op.execute(
         "INSERT INTO roles (person, study, role) SELECT people.person, studies.study, 'viewer' FROM people, studies"
