@@ -23,6 +23,7 @@ LONG = "100"
 @pytest.fixture(autouse=True)
 def here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CBOC_DATABASE", "sqlite:///coordinator.db")
     monkeypatch.setattr(coordinator, "_run", lambda *_: None)  # it would serve for ever
     Path("study.toml").write_text(STUDY)
 
