@@ -45,9 +45,17 @@ def around(centre, count=8, spread=0.1):
 @pytest.mark.parametrize(
     ("others", "centre", "beginning"),
     [
-        (None, 0.5, "In doubt, because nobody's best design is known yet. Go on: you run a mix only if it keeps 50 %"),
+        (
+            None,
+            0.5,
+            "Go on with care: nobody's best design is known yet, so you run a shared design only if it",
+        ),
         (around(0.5), 0.5, "Go on together: the sites' best designs lie together, and your own outcomes do not contra"),
-        (rng(7).random((4, 2)), 0.5, "In doubt, because there is too little evidence that the sites' best designs lie"),
+        (
+            rng(7).random((4, 2)),
+            0.5,
+            "Go on with care: the sites' best designs are not clearly close to each other yet",
+        ),
         (around(np.array([0.8, 0.2])), np.array([0.1, 0.9]), "You work alone now, because your outcomes contradict"),
     ],
 )
@@ -58,7 +66,7 @@ def test_the_sentence_says_what_the_site_does(others, centre, beginning):
     if others is not None:
         note = asked.propose().turn.note
         assert (note.stance is Stance.ALONE) == beginning.startswith("You work alone")
-        assert (note.stance is Stance.DOUBT) == beginning.startswith("In doubt")
+        assert (note.stance is Stance.DOUBT) == beginning.startswith("Go on with care")
         assert note.log_odds == pytest.approx(advice.log_odds)
 
 
@@ -66,9 +74,9 @@ def test_who_follows_no_mix_in_doubt_is_told_that_it_works_alone():
     def sentence(guide):
         return advise(site(rng(7).random((4, 2)), strategy=collaborative(guide=guide))).sentence
 
-    assert sentence(Guide(doubt=2.0)).startswith("You work alone now, because there is too little evidence")
+    assert sentence(Guide(doubt=2.0)).startswith("You work alone now, because the sites' best designs are not clearly")
     assert sentence(Guide(doubt=0.0)).startswith(
-        "You mix as far as your gate allows, though there is too little evidence"
+        "Go on: you run shared designs that promise enough, though the sites' best designs"
     )
     assert sentence(lambda utility, _: Counsel(utility)) == "Go on together: your guide says so."
 
@@ -81,7 +89,7 @@ UNDRAWN["custom"] = lambda gp, _: Custom(lambda X: gp.moments(X)[1], anchors=gp.
 def test_who_cannot_be_drawn_is_told_why(utility):
     asked = site(around(0.5), strategy=collaborative(Bayesian(utility)))
     reason = "your utility is not a logarithm, so the others' best designs cannot draw it"
-    assert advise(asked).sentence == f"You mix as far as your gate allows, though {reason}."
+    assert advise(asked).sentence == f"Go on: you run shared designs that promise enough, though {reason}."
     note = asked.propose().turn.note
     assert (note.stance, note.reason, note.pull) == (Stance.TOGETHER, reason, 0.0)
 
@@ -101,7 +109,7 @@ def test_a_strategy_without_a_guide_is_told_that_it_has_none():
 @pytest.mark.parametrize(
     ("study", "sentence"),
     [
-        (Study(SPACE, ("x", "y"), 30, shares_best=False), "Your gate alone decides"),
+        (Study(SPACE, ("x", "y"), 30, shares_best=False), "Your own judgement decides"),
         (Study(SPACE, ("x", "y"), 30, rule="identity", shares_best=False), "Everybody works alone in this study."),
         (Study(SPACE, ("x",), 30), "Everybody works alone in this study."),
         (STUDY, "Nothing to judge by yet: you have no outcome."),

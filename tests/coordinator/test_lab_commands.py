@@ -98,7 +98,7 @@ def test_words_after_a_result(labs):
         said = call("tell", "0.1")
     assert "3 experiments, best so far 0.6. The study is over for this site: run cboc ask once more to tell" in said
     assert said.endswith("the coordinator that you are done. cboc best shows what was found.\n")
-    assert "has finished: 2 of 2 turns" in call("ask", code=4)
+    assert "has finished: 2 of 2 experiments" in call("ask", code=4)
 
 
 def test_hints_name_the_file_unless_it_is_the_usual_one(labs, monkeypatch):
@@ -274,4 +274,4 @@ def test_while_the_coordinator_is_down_ask_says_so_at_once(labs, monkeypatch):
     monkeypatch.setattr(lab, "LONG", 1.0)
     said = call("ask").splitlines()
     assert said[0].startswith("No answer from the coordinator (") and said[0].endswith("; trying again.")
-    assert "100 % your own optimum: the others could not be reached" in said[-1]
+    assert "Your own proposal: the others could not be reached." in said[-1]

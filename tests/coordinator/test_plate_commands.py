@@ -180,8 +180,7 @@ def test_a_plate_that_nobody_answers_says_so(monkeypatch):
     monkeypatch.setattr(lab, "LONG", 0.5)
     said = call("ask", "--count", 3).stderr.splitlines()[-1]
     assert said == (
-        "3 experiments, 0 of them influenced by the others. They are 100 % your own optimum: the others could not be "
-        "reached, so nothing was mixed in."
+        "3 experiments, 0 of them shared with the others. They are your own proposals: the others could not be reached."
     )
 
 

@@ -88,7 +88,7 @@ def test_a_worker_that_is_stopped_and_killed_goes_on_as_if_nothing_had_happened(
     assert code == -signal.SIGKILL and said.startswith("Up to 5 experiments to run") and said.count("\n") == 1
     first, *said = work().splitlines()
     assert first.startswith("Up to 5 experiments to run") and said[0].startswith("Trial 2, 3 of 7 (x ")
-    assert "plant' has finished: 3 of 3 turns" in said[-1]
+    assert "plant' has finished: 3 of 3 experiments" in said[-1]
     assert said[-1].endswith("cboc best shows what it has found.")
     assert len(said) == 6 and work().splitlines() == said[-1:]  # once more: there is nothing left to do
     ran = (plant / "log").read_text().splitlines()
@@ -127,7 +127,7 @@ def test_a_program_that_is_set_up_wrongly_does_not_cost_a_night(plant, program, 
     assert [trial.status for trial in trials] == ["failed"] * 3 and reason in trials[2].note
     assert "the first run of 'plant' has failed" in " ".join(work("--most", "1", code=2).split())
     (plant / "solver").write_text(SOLVER)
-    assert "3 of 3 turns" in work("--keep-going")  # mended, it goes on
+    assert "3 of 3 experiments" in work("--keep-going")  # mended, it goes on
 
 
 def test_a_program_that_fails_at_first_or_now_and_then_is_not_stopped(plant):
@@ -193,7 +193,7 @@ def test_work_ends_when_a_limit_to_costs_is_reached(plant):
     limited(plant, 7.0)
     _, *said = work().splitlines()
     assert len(said) == 4 and all(", cost 2.5)" in line for line in said[:3])
-    assert "has finished: 0 of 3 turns, 7.5 of 7 spent" in said[-1]
+    assert "has finished: 0 of 3 experiments, 7.5 of 7 spent" in said[-1]
     assert [trial.cost for trial in SiteFile("site.db").trials()] == 3 * [2.5]
 
 
@@ -202,4 +202,4 @@ def test_work_says_that_a_limit_has_no_effect_where_nobody_tells_a_cost(plant):
     (plant / "study.toml").write_text(STUDY + "pattern = 'y (.*)'\n")
     said = work()
     assert said.count("The limit of 7 has no effect: this experiment does not say what it cost") == 1
-    assert "has finished: 3 of 3 turns, 0 of 7 spent" in said
+    assert "has finished: 3 of 3 experiments, 0 of 7 spent" in said

@@ -93,7 +93,7 @@ def test_the_horizon_is_extended_after_everybody_has_finished_and_left(engine, s
         x, y = (join(name, accept=True) for name in ("x", "y"))
         turn(x, y)
         turn(join("x"), join("y"))
-        with pytest.raises(Finished, match="3 of 3 turns"):
+        with pytest.raises(Finished, match="3 of 3 experiments"):
             join("x").ask()
     assert Overview(engine).study("trial run").closed == 3
 

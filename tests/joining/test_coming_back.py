@@ -203,7 +203,7 @@ def test_a_goodbye_that_was_not_heard_is_said_again(database, serving, join, tmp
         x.tell(x.ask(), 1.0)
         Tokens(database).revoke("trial run", "x")
         for _ in range(2):
-            with pytest.raises(Finished, match="1 of 1 turns"):
+            with pytest.raises(Finished, match="1 of 1 experiments"):
                 join("x.db").ask()
     assert [message.path for message in SiteFile(tmp_path / "x.db").sent()].count("/v2/leave") == 2
 

@@ -211,7 +211,7 @@ def test_advice_works_with_them():
     advice = advise(x)
     assert advice.log_odds is not None and advice.sentence
     borrower, *_ = play(make(horizon=8, shares_best=True), 5)
-    assert "because you have run the best designs of all others" in advise(borrower).sentence
+    assert "you have run the best designs of all others" in advise(borrower).sentence
 
 
 def test_without_any_the_study_is_what_it_was():

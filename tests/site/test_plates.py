@@ -210,7 +210,7 @@ def test_a_budget_in_cost_ends_a_site():
     assert x.cost == 9.0 and not x.is_finished
     x.tell(x.ask(), 0.5, cost=1.0)
     assert x.is_finished
-    with pytest.raises(Finished, match="3 of 12 turns, 10 of 10 spent"):
+    with pytest.raises(Finished, match="3 of 12 experiments, 10 of 10 spent"):
         x.ask()
 
 
@@ -487,7 +487,7 @@ def test_initial_experiments_beyond_those_a_site_begins_with_count_against_its_b
     x, _ = pair()
     assert len(x.ask(10)) == 10 and x.turns == 6
     assert len(x.ask(10)) == 6 and x.turns == 12
-    with pytest.raises(Finished, match="12 of 12 turns; 16 of its experiments are still open"):
+    with pytest.raises(Finished, match="12 of 12 experiments; 16 of them are still open"):
         x.ask(1)
 
 

@@ -24,8 +24,7 @@ from cboc import (
 )
 from cboc.exchange.network import Conflict
 from cboc.problems.synthetic import levy
-from cboc.site.trial import Answer, Decision, Status, Trial, Turn
-from cboc.strategy.verdict import Note, Stance, Verdict
+from cboc.site.trial import Decision, Status, Trial
 
 SPACE = Space({"a": (0.0, 1.0), "b": (-5.0, 5.0)})
 
@@ -350,7 +349,7 @@ def test_who_has_finished_is_finished_whatever_the_coordinator_says():
     (x,) = make(("x",), horizon=1, policy={"initial": 0})
     x.tell(x.ask(), 1.0)
     x.network = Deaf()
-    with pytest.raises(Finished, match="1 of 1 turns"):
+    with pytest.raises(Finished, match="1 of 1 experiments"):
         x.ask()
 
 
@@ -436,7 +435,7 @@ def test_the_budget_ends_the_site():
         trial = x.ask()
         x.tell(trial, bowl(trial.design(SPACE)))
     assert x.is_finished
-    with pytest.raises(Finished, match="2 of 2 turns"):
+    with pytest.raises(Finished, match="2 of 2 experiments"):
         x.ask()
 
 
@@ -577,44 +576,6 @@ def test_a_correction_while_a_round_is_open_counts_as_after_a_restart():
     again = Site(x.study, "x", x.network, direction="minimise", policy=x.policy, trials=list(x.trials))
     y.propose()
     assert x.ask() == again.ask()
-
-
-def test_explanations():
-    def explain(weights, verdict, note=None, leader=None, **given):
-        answer = Answer((0.2,), weights, 3, verdict, leader)
-        trial = Trial("a", 9, Status.PENDING, (0.1,), Turn(3, note or Note(), (), answer), **given)
-        return trial.explain(("a", "b", "c"))
-
-    third = 0.7 / 3
-    followed = {"verdict": Verdict(True), "decision": Decision.FOLLOWED}
-    declined = {"verdict": Verdict(False, reason="your gate declines it"), "decision": Decision.DECLINED}
-    uniform = explain((third + 0.3, third, third), **followed)
-    assert uniform == "70 % group mean, 30 % your own optimum; accepted by your gate."
-    leader = explain((0.5, 0.3, 0.2), leader="b", **followed)
-    assert leader == "60 % group mean, 30 % your own optimum, 10 % b; leader b; accepted by your gate."
-    assert explain((0.2, 0.4, 0.4), leader="a", **followed).startswith("60 % group mean, 20 % b, 20 % c; you lead")
-    assert explain((0.5, 0.5, 0.0), **declined) == (
-        "100 % mean of 2 sites; not run, because your gate declines it: this is your own proposal."
-    )
-    doubt = Note(stance=Stance.DOUBT, keeps=0.5, reason="nobody's best design is known yet")
-    little = Verdict(False, -1.0, reason="it keeps less than 50 % of what your own promises")
-    assert explain((0.5, 0.5, 0.0), little, doubt, decision=Decision.DECLINED) == (
-        "100 % mean of 2 sites; in doubt, because nobody's best design is known yet; "
-        "not run, because it keeps less than 50 % of what your own promises: this is your own proposal."
-    )
-    assert "your gate declines it" in explain((0.5, 0.5, 0.0), note=doubt, **declined)
-    contradicted = {"verdict": Verdict(False), "decision": Decision.CONTRADICTED}
-    reason = "your outcomes contradict the others' best designs"
-    alone = explain((0.5, 0.5, 0.0), note=Note(stance=Stance.ALONE, reason=reason), **contradicted)
-    assert alone == f"100 % your own optimum: nothing is mixed in, because {reason}."
-    assert explain((0.5, 0.5, 0.0), **contradicted) == "100 % your own optimum: nothing is mixed in."
-    assert explain((1.0, 0.0, 0.0), **followed).startswith("100 % your own optimum")
-    drawn = explain((1.0, 0.0, 0.0), note=Note(pull=2.0), **followed)
-    assert drawn.startswith("100 % your own optimum, drawn to where the others' best designs lie")
-    third_one = Verdict(False, reason="the plate has room", instead=(0.3,))
-    assert explain((0.5, 0.5, 0.0), third_one, decision=Decision.OTHER) == (
-        "100 % mean of 2 sites; another design instead, because the plate has room."
-    )
 
 
 def test_designs_say_nothing_of_the_size_and_sign_of_outcomes():

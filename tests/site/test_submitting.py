@@ -129,4 +129,4 @@ def test_a_trial_waits_in_words():
     x = begin(site("x", Ledger(STUDY)))
     trial = x.propose()
     for status in (Status.PROPOSED, Status.SUBMITTED):
-        assert replace(trial, status=status).explain(STUDY.sites) == "Turn 0: proposed, waiting for the others."
+        assert replace(trial, status=status).explain(STUDY.sites) == "Proposed; it waits for the others."

@@ -164,4 +164,5 @@ def test_a_trial_says_why_the_others_could_not_draw_it():
     note = Note(stance=Stance.TOGETHER, reason="your utility is not a logarithm")
     answer = Answer((0.5,), (0.5, 0.5), 0, Verdict(True))
     trial = Trial("a", 0, Status.PENDING, (0.25,), Turn(0, note, answer=answer), Decision.FOLLOWED)
-    assert "not drawn to the others, because your utility is not a logarithm" in trial.explain(("a", "b"))
+    origin = trial.origin(("a", "b"))
+    assert ("stance", "together, because your utility is not a logarithm") in origin.numbers

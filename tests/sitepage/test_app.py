@@ -764,3 +764,26 @@ def test_a_change_of_the_study_is_shown_and_accepted_by_a_button(labs, visit):
     text = page.post("/accept", data={"version": "1"}).text
     assert "The study has changed." not in text and labs.site("lab-a").study.version == 1
     page.post("/accept", data={"version": "nonsense"})
+
+
+# ------------------------------------------------------------------------------------------------------ plain words
+
+
+def test_bench_words_are_behind_a_click_and_a_trial_says_its_place(labs, visit):
+    """Outside <details>, a page with own, shared and initial designs has no word that only the method has."""
+    pages = {name: visit(name) for name in labs.study.sites}
+    for _ in range(8):
+        for name, page in pages.items():
+            page.ask()
+            number = len(labs.site(name).trials) - 1
+            if labs.site(name).trials[-1].status == Status.PENDING:
+                place = f"initial {number + 1} of 2" if number < 2 else f"experiment {number - 1} of 3"
+                assert f"trial {number}, {place}" in page.get("/").text
+                page.post("/result", data={"trial": number, "y": f"0.{number}"})
+    page = pages["lab-a"]
+    page.get("/advice")
+    text = page.get("/").text
+    assert {str(trial.kind) for trial in labs.site("lab-a").trials} >= {"initial"}
+    seen = re.sub(r"<details.*?</details>|<script.*?</script>|<[^>]*>", " ", text, flags=re.DOTALL)
+    found = re.findall(r"\b(nats|Q²|gate|mix|mixed|log odds|turn|turns|stance|rank correlation)\b", seen)
+    assert found == [] and "nats" in text

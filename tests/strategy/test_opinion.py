@@ -189,7 +189,7 @@ def test_a_third_design_is_run_where_the_verdict_says_so():
     assert first.decision == Decision.OTHER and first.executed == (0.9, 0.25)
     assert first.executed not in (first.proposed, first.answer.mix)
     assert first.design(SPACE) == {"a": 0.9, "b": -2.5}
-    assert first.explain(("x", "y")).endswith("another design instead, because the plate has room.")
+    assert first.explain(("x", "y")).endswith("Another design than yours or the average: the plate has room.")
     assert Trial.from_row(json.loads(json.dumps(first.to_row()))) == first
 
 
@@ -329,7 +329,7 @@ def test_a_network_that_counts_in_truths_leaves_a_row_that_is_read():
 
 def test_a_mix_that_is_declined_without_a_reason_is_explained_without_one():
     first, _ = play(*pair(plan(verdict={"follows": False})))
-    assert first.explain(("x", "y")).endswith("; not run: this is your own proposal.")
+    assert first.explain(("x", "y")).endswith("Your own proposal: the average with the others was not run.")
 
 
 def test_the_reward_of_a_note_is_what_a_rule_compares():

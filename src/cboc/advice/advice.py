@@ -16,8 +16,9 @@ from cboc.advice.counterfactual import Solo, play
 from cboc.advice.spending import Spending, spending
 from cboc.arrays import one_thread
 from cboc.insight.learned import surrogate
+from cboc.site.origin import plain
 from cboc.site.site import Site
-from cboc.site.trial import Decision
+from cboc.site.turn import Decision
 from cboc.strategy.verdict import Note, Stance
 
 FEW = 5  # outcomes needed to judge a surrogate
@@ -65,6 +66,15 @@ class Advice:
         is_alone = self.own.trials and not self.shared.trials
         return "So far nothing of the others was run, so you would have found the same alone." if is_alone else ""
 
+    @property
+    def numbers(self) -> tuple[tuple[str, str], ...]:
+        """What each number is, and its value; for those who know the method."""
+        odds = "not known yet" if self.log_odds is None else f"{self.log_odds:+.1f} nats"
+        known = "not tried yet" if self.consistency is None else f"rank correlation {self.consistency:+.2f}"
+        said = [("log odds that best designs lie together", odds), ("your outcomes are consistent with that", known)]
+        said += [] if self.fit is None else [("how well your outcomes can be predicted", f"Q² = {self.fit:.2f}")]
+        return tuple(said)
+
 
 def advise(site: Site) -> Advice:
     """Advice for a site as it is now. None of it leaves the site."""
@@ -92,23 +102,25 @@ def _sentence(site: Site, note: Note, spent: Spending) -> str:
     if site.study.is_lonely:
         return "Everybody works alone in this study."
     if not site.study.shares_best:
-        return "Your gate alone decides: this study shares no best designs, so there is nothing else to judge by."
+        return "Your own judgement decides: this study shares no best designs, so there is nothing else to go by."
     if not len(site.dataset):
         return "Nothing to judge by yet: you have no outcome."
     if note.stance is None:
         return "Your strategy has no guide, so the others' best designs change nothing for you."
-    because = f", because {note.reason}" if note.reason else ""
+    reason = plain(note.reason)
+    because = f", because {reason}" if reason else ""
     if site.is_finished or spent.is_all:
-        more = f", though {note.reason}" if note.stance is Stance.TOGETHER and note.reason else because
-        over = "Your budget is spent" if spent.is_all else "Your turns are over"
+        more = f", though {reason}" if note.stance is Stance.TOGETHER and reason else because
+        over = "Your budget is spent" if spent.is_all else "Your experiments are over"
         return f"{over}. One more would be {note.stance}{more or f', because {_why(note)}'}."
     if note.stance is Stance.ALONE:
         return f"You work alone now{because}. Staying costs you no experiment, and you may be together again later."
     if note.stance is Stance.DOUBT:
         share = f"{100 * note.keeps:.0f} %"
-        return f"In doubt{because}. Go on: you run a mix only if it keeps {share} of what your own proposal promises."
-    if note.reason:
-        return f"You mix as far as your gate allows, though {note.reason}."
+        careful = f"you run a shared design only if it promises at least {share} of what your own does"
+        return f"Go on with care: {reason}, so {careful}." if reason else f"Go on with care: {careful}."
+    if reason:
+        return f"Go on: you run shared designs that promise enough, though {reason}."
     return f"Go on together: {_why(note)}."
 
 

@@ -21,7 +21,8 @@ from cboc.exchange.ledger import Ledger
 from cboc.exchange.study import Study
 from cboc.site.plate import Plate
 from cboc.site.site import Site
-from cboc.site.trial import TOLD, Decision, Status, Trial
+from cboc.site.trial import TOLD, Status, Trial
+from cboc.site.turn import Decision
 from cboc.surrogate.gp import GP
 
 

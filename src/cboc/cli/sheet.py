@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from cboc.cli.show import Format, Row, many, write
 from cboc.errors import CbocError, at
 from cboc.site import worksheet
+from cboc.site.counted import counted
 from cboc.site.plate import Same
 from cboc.site.site import Site
-from cboc.site.trial import Decision, Trial
+from cboc.site.trial import Trial
+from cboc.site.turn import Decision
 from cboc.site.worksheet import Entered
 from cboc.space.slice import check_names
 
@@ -62,7 +64,7 @@ def sheet(site: Site, trials: Sequence[Trial], format: Format) -> str:
             for name, value in trials[0].design(site.space).items()
         ]
         where = f", well {trials[0].place}" if trials[0].place else ""
-        return f"Trial {trials[0].number}{where}\n{write(rows, Format.TABLE)}"
+        return f"Trial {trials[0].number}, {counted(site, trials[0])}{where}\n{write(rows, Format.TABLE)}"
     has_wells = any(trial.place for trial in trials)
     return write([_line(site, trial, has_wells) for trial in trials], Format.TABLE)
 
@@ -70,7 +72,7 @@ def sheet(site: Site, trials: Sequence[Trial], format: Format) -> str:
 def in_short(site: Site, trials: Sequence[Trial], count: int | None) -> str:
     """One sentence on several experiments."""
     shared = sum(trial.is_shared for trial in trials)
-    how = f", {shared} of them influenced by the others" if any(trial.turn is not None for trial in trials) else ""
+    how = f", {shared} of them shared with the others" if any(trial.turn is not None for trial in trials) else ""
     fewer = f" The budget has no more: {count} were asked for." if count is not None and len(trials) < count else ""
     alone = sum(trial.decision is Decision.UNREACHABLE for trial in trials)
     lost = f" {_alone(alone, len(trials))}" if alone else ""
@@ -82,7 +84,8 @@ def in_short(site: Site, trials: Sequence[Trial], count: int | None) -> str:
 def _alone(count: int, of: int) -> str:
     """Say that nobody answered: for all of these experiments, or for some."""
     which = "They are" if count == of else "1 of them is" if count == 1 else f"{count} of them are"
-    return f"{which} 100 % your own optimum: the others could not be reached, so nothing was mixed in."
+    what = "your own proposals" if count > 1 else "your own proposal"
+    return f"{which} {what}: the others could not be reached."
 
 
 def told_lines(entered: Entered, sheet: str) -> str:
@@ -106,7 +109,9 @@ def _plain(site: Site, trial: Trial) -> dict[str, object]:
     turn = None if trial.turn is None else trial.turn.number
     said: dict[str, object] = {"trial": trial.number, "turn": turn, "design": trial.design(site.space)}
     said |= {"well": trial.place} if trial.place else {}
-    return said | {"explanation": trial.explain(site.study.sites)}
+    origin = trial.origin(site.study.sites)
+    said |= {"experiment": counted(site, trial), "kind": str(origin.kind), "explanation": origin.sentence}
+    return said | {"numbers": dict(origin.numbers)}
 
 
 def _line(site: Site, trial: Trial, has_wells: bool) -> Row:

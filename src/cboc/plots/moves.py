@@ -11,7 +11,8 @@ from cboc.plots import style, terrain
 from cboc.plots.paths import experiment_of, ran
 from cboc.plots.style import ALONE, INK, TOGETHER
 from cboc.runs.history import History
-from cboc.site.trial import Decision, Trial
+from cboc.site.trial import Trial
+from cboc.site.turn import Decision
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,8 +3,11 @@
 site.py       one participant of a study: ask, tell, fail, abandon, reopen
 policy.py     how it behaves, whatever the study
 mind.py       what it knows and thinks before a trial
+counted.py    which experiment of how many a trial is
 batch.py      sites of one process think together
 trial.py      one experiment, from proposal to result
+turn.py       its part in the exchange: proposed, heard, answered, decided
+origin.py     where its design comes from, in a plain sentence and in numbers
 logbook.py    all trials of a site, and the data they leave
 table.py      all its results as the table that a lab keeps
 worksheet.py  trials as a sheet to fill in, and back

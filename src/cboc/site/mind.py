@@ -18,7 +18,8 @@ from cboc.search.within import maximise_within
 from cboc.site.logbook import Logbook
 from cboc.site.plate import Plate
 from cboc.site.policy import Policy
-from cboc.site.trial import Answer, Decision, Status, Trial, Turn
+from cboc.site.trial import Status, Trial
+from cboc.site.turn import Answer, Decision, Turn
 from cboc.space.slice import Slice
 from cboc.space.space import Space
 from cboc.strategy.opinion import Heard, Opinion, as_design, as_opinion

@@ -28,7 +28,8 @@ from cboc.site.logbook import Logbook
 from cboc.site.mind import LARGEST, Mind
 from cboc.site.plate import Plate, Same
 from cboc.site.policy import Policy
-from cboc.site.trial import UNANSWERED, Decision, Status, Trial, Turn
+from cboc.site.trial import UNANSWERED, Status, Trial
+from cboc.site.turn import Decision, Turn
 from cboc.space.space import Space
 
 
@@ -272,8 +273,8 @@ class Site:
         """What of its budget the site has spent, in words."""
         most, waiting = self.policy.most_cost, len(self.open_trials)
         cost = "" if most is None else f", {self.cost:g} of {most:g} spent"
-        rest = f"; {waiting} of its experiments {'is' if waiting == 1 else 'are'} still open" if waiting else ""
-        return f"{self.turns} of {self.study.budget(self.name)} turns{cost}{rest}"
+        rest = f"; {waiting} of them {'is' if waiting == 1 else 'are'} still open" if waiting else ""
+        return f"{self.turns} of {self.study.budget(self.name)} experiments{cost}{rest}"
 
     def _think(self, plate: Plate) -> Trial:
         """Find the next trial of a plate, and save it."""

@@ -24,6 +24,7 @@ from cboc.advice.spending import spending
 from cboc.errors import CbocError
 from cboc.joining.sent import sent_by, sent_count
 from cboc.site import worksheet
+from cboc.site.counted import counted
 from cboc.site.site import Site
 from cboc.site.trial import Trial
 from cboc.sitepage import history, neighbours, outbox
@@ -259,7 +260,7 @@ def _seen(
 
 def _environment() -> Environment:
     environment = templates(Path(__file__).parent / "templates")
-    environment.globals |= {"RAN": RAN, "SAME": SAME, "LARGEST": LARGEST, "kind": history.kind}
+    environment.globals |= {"RAN": RAN, "SAME": SAME, "LARGEST": LARGEST, "kind": history.kind, "counted": counted}
     environment.globals["LAYOUTS"] = tuple(worksheet.LAYOUTS)
     environment.filters |= {"outcome": history.outcome, "moment": outbox.moment, "ago": neighbours.ago}
     return environment

@@ -11,7 +11,7 @@ from hashlib import sha256
 from typing import Any
 
 from cboc.site.site import Site
-from cboc.site.trial import Decision, Status, Trial
+from cboc.site.trial import Status, Trial
 
 Option = dict[str, Any]
 CROSS = "path://M0,2 L2,0 L5,3 L8,0 L10,2 L7,5 L10,8 L8,10 L5,7 L2,10 L0,8 L3,5 Z"
@@ -24,7 +24,7 @@ def outcome(y: float) -> str:
 
 
 class Kind(StrEnum):
-    """Where a design came from, and whether it worked. In the order of the colours."""
+    """Where a design came from (`Trial.kind`), or that it gave no result. In the order of the colours."""
 
     SHARED = "shared"
     OWN = "own"
@@ -38,9 +38,7 @@ def kind(trial: Trial) -> Kind:
     """Return the kind of a trial."""
     if trial.status in (Status.FAILED, Status.ABANDONED):
         return Kind(trial.status)
-    if trial.decision == Decision.INITIAL:
-        return Kind.INITIAL
-    return Kind.SHARED if trial.is_shared else Kind.OWN
+    return Kind(trial.kind)
 
 
 def past(site: Site) -> list[Trial]:
