@@ -13,7 +13,8 @@ from cboc.utility.improvement import EI
 def test_the_default_is_our_own_strategy_and_goes_on_alone():
     policy = Policy()
     assert policy.strategy == collaborative() == collaborative(Bayesian(), Gate(0.1), Guide())
-    assert (policy.initial, policy.seed, policy.stop_below, policy.goes_on_alone) == (None, 0, 0.0, True)
+    assert (policy.initial, policy.seed, policy.stop_below, policy.goes_on_alone) == (None, None, 0.0, True)
+    assert policy.known_seed == 0 and policy.to_dict()["seed"] == 0  # in one process; joining draws one
     with pytest.raises(FrozenInstanceError):
         policy.seed = 1
 
@@ -25,7 +26,7 @@ def test_the_default_is_our_own_strategy_and_goes_on_alone():
         ({"strategy": Bayesian}, "a strategy is a function, such as Bayesian"),
         ({"strategy": None}, "a strategy is a function, such as Bayesian"),
         ({"seed": -1}, "seed is a whole number from 0; this is -1"),
-        ({"seed": None}, "seed is a whole number from 0; this is None"),
+        ({"seed": "x"}, "seed is a whole number from 0; this is 'x'"),
         ({"seed": True}, "seed is a whole number from 0; this is True"),
         ({"initial": 2.5}, "initial is a whole number from 0 to 100,000; this is 2.5"),
         ({"initial": float("nan")}, "initial is a whole number from 0 to 100,000; this is nan"),

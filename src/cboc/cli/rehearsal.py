@@ -34,7 +34,7 @@ from cboc.site.trial import Status
 from cboc.storage.sitefile import SiteFile
 
 PERSON = "guest"
-ROUNDS, INITIAL = 12, 5
+ROUNDS, INITIAL, SEED = 12, 5, 0
 TAKES = 0.3  # seconds of an experiment
 START = 60.0  # seconds that a coordinator may take to start
 SITES = {"lab-a": 3.0, "lab-b": 4.0, "lab-c": 5.0}  # the shift of each test problem, which places its optimum
@@ -117,7 +117,8 @@ def join_coordinator(rehearsal: Rehearsal) -> None:
     with opened(rehearsal.database) as engine:
         codes = {site: Tokens(engine).invite("rehearsal", site) for site in SITES}
     for site, code in codes.items():
-        join(rehearsal.url, code, storage=rehearsal.file(site), direction="minimise", policy=Policy(initial=INITIAL))
+        policy = Policy(initial=INITIAL, seed=SEED)
+        join(rehearsal.url, code, storage=rehearsal.file(site), direction="minimise", policy=policy)
 
 
 def join_folder(rehearsal: Rehearsal) -> None:
@@ -125,7 +126,7 @@ def join_folder(rehearsal: Rehearsal) -> None:
     rehearsal.shared.mkdir()
     study = studyfile.read_terms(rehearsal.study).study
     for site in SITES:
-        given = {"storage": rehearsal.file(site), "direction": "minimise", "policy": Policy(initial=INITIAL)}
+        given = {"storage": rehearsal.file(site), "direction": "minimise", "policy": Policy(initial=INITIAL, seed=SEED)}
         join(f"folder:{rehearsal.shared}", site=site, study=study, **given)  # type: ignore[arg-type]
 
 

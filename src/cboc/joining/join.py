@@ -188,10 +188,13 @@ def has_own_strategy(file: SiteFile) -> bool:
 
 
 def kept_policy(file: SiteFile) -> Policy:
-    """The policy in a site's file, with the default strategy."""
+    """The policy in a site's file, with the default strategy; without a seed of its own it has the file's."""
     kept = file.about.get("policy", {})
     try:
-        return Policy(**{name: kept[name] for name in KEPT if name in kept})
+        given = {name: kept[name] for name in KEPT if name in kept}
+        if given.get("seed") is None:
+            given["seed"] = file.about.get("seed", 0)  # files of earlier versions drew none
+        return Policy(**given)
     except (CbocError, TypeError):
         raise CbocError(damaged(file)) from None
 
@@ -202,6 +205,8 @@ def _settle(file: SiteFile, policy: Policy | None, direction: str | None = None)
     given = {} if policy is None else {name: getattr(policy, name) for name in KEPT}
     if policy is not None and policy.initial is None:
         given["initial"] = before.initial  # not given: it stays as it is
+    if policy is not None and policy.seed is None:
+        given["seed"] = before.seed
     if policy is not None and (strategy := identify(policy.strategy)) != identify(collaborative()):
         given["strategy"] = strategy
     fixed = {name: (getattr(before, name), given[name]) for name in FINAL if name in given}
@@ -216,12 +221,12 @@ def _settle(file: SiteFile, policy: Policy | None, direction: str | None = None)
 
 
 def _begun(file: SiteFile, agreed: Study, policy: Policy) -> Policy:
-    """The policy with the number of initial experiments that the file keeps: another default cannot change it."""
+    """The policy with the number of initial experiments and the seed that the file keeps: no default changes them."""
     kept = file.about.get("policy", {})
     if kept.get("initial") is None:
         kept |= {"initial": policy.begins_with(len(agreed.space.names))}
         file.remember(policy=kept)
-    return replace(policy, initial=kept["initial"])
+    return replace(policy, initial=kept["initial"], seed=kept_policy(file).seed)
 
 
 def _begin_with(file: SiteFile, data: Dataset | str | Path, agreed: Study, outcome: str) -> None:

@@ -64,7 +64,7 @@ def simulate(
     check_kind("a simulation's policy", policy, Policy, "a Policy(...)")
     durations = as_durations(durations, study.sites)
     has_calendar = durations is not None or not study.pace.waits
-    times = Durations(1.0 if durations is None else durations, study, policy.seed)
+    times = Durations(1.0 if durations is None else durations, study, policy.known_seed)
     first = {} if most_failures is None else {name: FirstRuns(most_failures) for name in study.sites}
     ledger = Ledger(study, clock=(calendar := Calendar()))  # nobody is late here
 

@@ -90,7 +90,7 @@ class Mind:
 
     def rng(self, number: int) -> np.random.Generator:
         """The random generator of one trial: a function of seed, site and number alone."""
-        return np.random.default_rng([self.policy.seed, crc32(self.name.encode()), number])
+        return np.random.default_rng([self.policy.known_seed, crc32(self.name.encode()), number])
 
     def opinion(self, number: int) -> Opinion:
         """What the site thinks about a trial; formed again after a restart, or if it knows something new."""

@@ -23,6 +23,8 @@ class Policy:
     """How a site behaves, whatever the study.
 
     With fewer than `initial` results the site starts with its own space-filling designs (default: 2 per parameter).
+    Whoever knows a site's `seed` can compute these; without one, joining a study draws it, and within one process it
+    is 0.
     `stop_below` ends the site's part when its largest utility falls below it (the theory's kappa; 0: never).
     `most_cost` ends it when the costs that were told, or that experiments have reported, add up to that. With
     `goes_on_alone` it runs its own proposals while nobody answers, instead of raising `Unreachable`.
@@ -30,14 +32,15 @@ class Policy:
 
     strategy: Strategy = field(default_factory=collaborative)
     initial: int | None = None
-    seed: int = 0
+    seed: int | None = None
     stop_below: float = 0.0
     goes_on_alone: bool = True
     most_cost: float | None = None  # in the unit in which costs are told; None: the study's budget alone counts
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "strategy", as_strategy(self.strategy))
-        object.__setattr__(self, "seed", whole("seed", self.seed, least=0))
+        if self.seed is not None:
+            object.__setattr__(self, "seed", whole("seed", self.seed, least=0))
         if self.initial is not None:
             object.__setattr__(self, "initial", whole("initial", self.initial, least=0, most=MOST_INITIAL))
         if not is_number(self.stop_below) or not self.stop_below >= 0.0:
@@ -52,12 +55,17 @@ class Policy:
         """How many results a site wants before its first turn."""
         return INITIAL * parameters if self.initial is None else self.initial
 
+    @property
+    def known_seed(self) -> int:
+        """The seed; 0 if none was given or drawn."""
+        return 0 if self.seed is None else self.seed
+
     def to_dict(self) -> dict[str, Any]:
         """The policy as plain data, with the strategy as an identifying text."""
         settings = {
             "strategy": identify(self.strategy),
             "initial": self.initial,
-            "seed": self.seed,
+            "seed": self.known_seed,
             "stop_below": self.stop_below,
             "goes_on_alone": self.goes_on_alone,
         }

@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from secrets import token_hex
+from secrets import randbits, token_hex
 from typing import Any
 
 from cboc.data.dataset import Dataset, Direction
@@ -31,6 +31,7 @@ from cboc.storage.takeover import OLD_NAMES, take_over
 
 FORMAT = 3
 PREFIX = "sqlite:///"
+SEED_BITS = 63  # of a site's seed: so many that nobody tries them all
 LONGEST_THOUGHT = 300.0  # seconds that another process may take to ask
 ASKING = "another process is asking for an experiment with {}; try again when it has one."
 OTHER_VERSION = "{} was written by another version of cboc; use that one, or another file."
@@ -125,7 +126,8 @@ class SiteFile:
             raise CbocError(f"{self.path} cannot be made: {error.strerror}; choose another folder.") from None
         with self._transaction(begun) as connection:
             rows.make(connection)
-            rows.set_facts(connection, {"format": json.dumps(FORMAT)})
+            facts = {"format": FORMAT, "seed": randbits(SEED_BITS)}
+            rows.set_facts(connection, {key: json.dumps(value) for key, value in facts.items()})
         _appear(begun, self.path)
 
     def _read(self, connection: sqlite3.Connection) -> None:

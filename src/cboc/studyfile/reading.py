@@ -215,7 +215,7 @@ def read_experiment(path: str | Path, site: Site) -> Experiment:
     if site.name not in sources:
         raise _without_source(section.place)
     with at(section.place):
-        return sources[site.name].experiment(site.name, site.study.space, site.direction, site.policy.seed)
+        return sources[site.name].experiment(site.name, site.study.space, site.direction, site.policy.known_seed)
 
 
 def _direction(section: Section, default: Direction | None = None) -> Direction:
