@@ -10,29 +10,39 @@ from typing import Any
 
 from cboc.arrays import is_number
 
+LONGEST = 200  # characters of a value in a sentence
+MOST_NAMED = 50  # known names in a sentence
+
 
 class CbocError(Exception):
     """A mistake the user can mend; the command line prints it without a traceback."""
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """'Did you mean X?' if a known name is close, else the list of known names."""
+    """'Did you mean X?' if a known name is close, else the list of known names, or of the first ones."""
     known = list(known)
-    close = difflib.get_close_matches(name, known, n=1)
-    return f"did you mean '{close[0]}'?" if close else f"known: {', '.join(known)}."
+    close = difflib.get_close_matches(name, known, n=1) if len(name) <= LONGEST else []
+    more = f" and {len(known) - MOST_NAMED:,} more" if len(known) > MOST_NAMED else ""
+    return f"did you mean '{close[0]}'?" if close else f"known: {', '.join(known[:MOST_NAMED])}{more}."
+
+
+def short(value: object) -> str:
+    """A value as it is written in Python, or how that begins: a sentence is to be read."""
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
 
 
 def check_kind(what: str, value: object, kind: type | tuple[type, ...] | UnionType, expected: str) -> None:
     """Raise one sentence if a value that somebody gave is of another kind; called where it enters."""
     if not isinstance(value, kind):
-        raise CbocError(f"{what} is {expected}; this is {value!r}.")
+        raise CbocError(f"{what} is {expected}; this is {short(value)}.")
 
 
 def whole(name: str, value: Any, least: int = 1, most: int | None = None) -> int:
     """A whole number that somebody gave; raises one sentence if it is not one, too small or too large."""
     if not is_number(value) or not float(value).is_integer() or value < least or (most is not None and value > most):
         until = "" if most is None else f" to {most:,}"
-        raise CbocError(f"{name} is a whole number from {least}{until}; this is {value!r}.")
+        raise CbocError(f"{name} is a whole number from {least}{until}; this is {short(value)}.")
     return int(value)
 
 

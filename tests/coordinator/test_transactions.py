@@ -168,8 +168,8 @@ def test_a_round_closes_exactly_once_however_many_come_at_once(engine, workers):
 @pytest.mark.parametrize(
     ("wrong", "complaint"),
     [
-        ({"name": "x" * 101}, "up to 100 printable characters"),
-        ({"name": "a\nb"}, "printable characters"),
+        ({"name": "x" * 101}, "at most 100 characters, all of which can be printed"),
+        ({"name": "a\nb"}, "all of which can be printed"),
         ({"name": ""}, "no blank at either end; '' does not fit"),
         ({"name": "trial "}, "no blank at either end; 'trial ' does not fit"),
         ({"sites": (" x", "y", "z")}, "no blank at either end; ' x' does not fit"),

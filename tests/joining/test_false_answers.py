@@ -3,7 +3,6 @@
 After that the same site goes on with an honest coordinator, bit for bit as if nothing had happened.
 """
 
-import json
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
@@ -253,4 +252,4 @@ def test_a_row_that_would_be_damage_is_not_written(lab):
     answer = replace(trial.answer, weights=(0.5, 0.5))
     with pytest.raises(CbocError, match="trial 1 was not saved, and stays as it was: a row of W has a weight for each"):
         SiteFile(lab.path).keep(replace(trial, turn=replace(trial.turn, answer=answer)))
-    assert lab.kept() == before and json.loads(before[1][1][0])["number"] == 1
+    assert lab.kept() == before

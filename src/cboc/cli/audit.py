@@ -14,6 +14,7 @@ from cboc.cli.show import Format, Row, write
 from cboc.cli.site_option import FILE, SiteOption
 from cboc.cli.standing import local_time
 from cboc.consensus.matrix import quantise
+from cboc.names import as_agreed
 from cboc.space.space import Space
 from cboc.storage.sitefile import SiteFile
 
@@ -103,6 +104,7 @@ def _private(kept: SiteFile) -> set[float]:
 
 def _usual(kept: SiteFile) -> set[float]:
     """The numbers that designs of the study hold anyway: edges of the unit cube, and steps of parameters."""
-    space = Space.from_dict(kept.about["agreement"]["space"])
+    with as_agreed():
+        space = Space.from_dict(kept.about["agreement"]["space"])
     grids = [parameter.grid for parameter in space.parameters.values() if parameter.grid is not None]
     return EDGES.union(*(quantise(grid).tolist() for grid in grids))

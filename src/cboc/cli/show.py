@@ -15,6 +15,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from cboc.names import as_cell, is_printable
+
 Row = Mapping[str, Any]
 
 WIDEST = 10_000  # a row is one line, however long: people scroll, and programs cut
@@ -56,7 +58,9 @@ def _csv(rows: Sequence[Row]) -> str:
     file = io.StringIO()
     writer = csv.DictWriter(file, columns(rows), restval="", lineterminator="\n")
     writer.writeheader()
-    writer.writerows({name: "" if _plain(value) is None else value for name, value in row.items()} for row in rows)
+    writer.writerows(
+        {name: "" if _plain(value) is None else as_cell(value) for name, value in row.items()} for row in rows
+    )
     return file.getvalue().rstrip("\n")
 
 
@@ -91,4 +95,5 @@ def cell(value: Any) -> str:
     """Write a value as the text of a table cell."""
     if _plain(value) is None:
         return "-"
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    text = f"{value:.4g}" if isinstance(value, float) else str(value)
+    return text if is_printable(text) else text.encode("unicode_escape").decode()  # of an old study

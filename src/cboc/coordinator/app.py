@@ -33,6 +33,7 @@ from cboc.errors import CbocError
 from cboc.exchange import wire
 from cboc.exchange.messages import MOST_TURNS
 from cboc.exchange.network import Waiting
+from cboc.names import as_agreed
 
 Shown = Annotated[HTTPAuthorizationCredentials | None, Depends(HTTPBearer(auto_error=False))]
 Turn = Annotated[int, Path(ge=0, le=MOST_TURNS)]
@@ -138,7 +139,8 @@ def _sites(transactions: Transactions, tokens: Tokens) -> APIRouter:
         said = wire.read(wire.INVITATION, body, is_exact=True)
         study, site = tokens.invited(said["code"], said["token"])
         *earlier, agreed = transactions.versions(study)
-        newest = (None, agreed.digest, replace(agreed, version=0).digest)  # a study file does not say its version
+        with as_agreed():  # a study file does not say its version
+            newest = (None, agreed.digest, replace(agreed, version=0).digest)
         known = newest if said["site"] is None else (*newest, *(each.digest for each in earlier))
         if said["digest"] not in known:
             raise Disagreement(agreed)

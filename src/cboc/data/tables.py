@@ -18,6 +18,7 @@ from cboc.arrays import Array
 from cboc.data.numbers import as_number, have_decimal_commas, pointed
 from cboc.data.numbers import read_number as read_handwritten
 from cboc.errors import CbocError, at, did_you_mean, installing
+from cboc.names import as_cell, from_cell
 from cboc.space.space import Space
 
 if TYPE_CHECKING:
@@ -139,7 +140,8 @@ def tabulate(rows: Sequence[Row], space: Space, outcome: str) -> Table:
 def write_csv(path: str | PathLike[str], table: Table) -> None:
     """Write a table as a CSV file, each float with enough digits to read the same float again."""
     with Path(path).open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows([table.columns, *table.cells])
+        rows = [list(map(as_cell, cells)) for cells in (table.columns, *table.cells)]
+        csv.writer(file, lineterminator="\n").writerows(rows)
 
 
 def to_frame(table: Table) -> Any:
@@ -180,7 +182,7 @@ def _named(columns: Sequence[str], cells: Sequence[str], delimiter: str) -> dict
     if len(cells) != len(columns):
         hint = " Is a decimal comma taken for a separator?" if delimiter == "," and len(cells) > len(columns) else ""
         raise CbocError(f"expected {len(columns)} cells as in the header, but found {len(cells)}.{hint}")
-    return {name: cell.strip() for name, cell in zip(columns, cells, strict=True)}
+    return {name: from_cell(cell.strip()) for name, cell in zip(columns, cells, strict=True)}
 
 
 def _values(texts: Mapping[str, str], space: Space, outcome: str, place: str) -> dict[str, Any]:

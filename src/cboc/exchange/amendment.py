@@ -16,6 +16,7 @@ import numpy as np
 from cboc.errors import CbocError
 from cboc.exchange.study import Study
 from cboc.exchange.study_diff import differences
+from cboc.names import as_agreed, check_name
 
 MAY_CHANGE = ("version", "sites", "horizon", "budgets", "graph", "quorum", "deadline", "stewards")
 
@@ -44,6 +45,8 @@ def check_successor(old: Study, new: Study) -> None:
             f"sites are only added, at the end: {', '.join(old.sites)} stay as they are; the change has "
             f"{', '.join(new.sites)}."
         )
+    for site in new.sites[len(old.sites) :]:
+        check_name("a site's name", site)
     for site in old.sites:
         if new.budget(site) < old.budget(site):
             raise CbocError(
@@ -59,7 +62,8 @@ def check_successor(old: Study, new: Study) -> None:
 
 def is_same(expected: Study, agreed: Study) -> bool:
     """Whether somebody expects what is agreed; a study file does not say how often the study was amended."""
-    return replace(expected, version=agreed.version).digest == agreed.digest
+    with as_agreed():
+        return replace(expected, version=agreed.version).digest == agreed.digest
 
 
 def is_later(known: Study, study: Study) -> bool:

@@ -106,10 +106,10 @@ class Rest:
         agreement = answer.refusal()["agreement"]
         return None if agreement is None or self.study is None else Changed(self.study, self._read(agreement))
 
-    def _read(self, agreement: dict[str, Any]) -> Study:
+    def _read(self, agreement: dict[str, Any], *, is_new: bool = False) -> Study:
         """The study of the coordinator's agreement; raises one sentence if no coordinator would send it."""
         try:
-            study = Study.from_agreement(agreement)
+            study = Study.from_agreement(agreement, is_new=is_new)
             if not all(name.isprintable() for name in (study.name, *study.sites)):
                 raise ValueError("a name has a control character")
             return study
@@ -126,7 +126,7 @@ class Rest:
         body = {"code": code, "token": self.client.token, "digest": digest, "site": site}
         answer = self.client.send(wire.JOIN, {name: value for name, value in body.items() if value is not None})
         if answer.status == KNOWN:
-            return self._member(answer.read(wire.MEMBERSHIP), expected, site)
+            return self._member(answer.read(wire.MEMBERSHIP), expected, site, is_new=expected is None and site is None)
         if expected is not None and (agreement := answer.refusal()["agreement"]) is not None:
             raise disagreement(expected, agreement)
         raise self._refusal(answer)
@@ -140,11 +140,13 @@ class Rest:
 
     def membership(self) -> Membership:
         """What the site's token stands for."""
-        return self._member(self._known(wire.STUDY))
+        return self._member(self._known(wire.STUDY), is_new=False)
 
-    def _member(self, said: dict[str, Any], expected: Study | None = None, site: str | None = None) -> Membership:
+    def _member(
+        self, said: dict[str, Any], expected: Study | None = None, site: str | None = None, *, is_new: bool
+    ) -> Membership:
         """What the coordinator says about this site; raises one sentence if that cannot be true."""
-        there, study = Membership(**said), self._read(said["agreement"])  # raises if it cannot be read
+        there, study = Membership(**said), self._read(said["agreement"], is_new=is_new)
         if there.digest != study.digest or not study.has(there.site) or site not in (None, there.site):
             raise strange(self.client.url, "it says who this site is, or what was agreed, in two ways")
         if expected is not None and not (is_same(expected, study) or is_later(expected, study)):

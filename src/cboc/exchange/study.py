@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -15,14 +16,16 @@ from cboc.arrays import Array, Mask, is_number
 from cboc.consensus import graph as graphs
 from cboc.consensus.matrix import checked
 from cboc.consensus.rules import Snapshot, as_rule
-from cboc.errors import CbocError, did_you_mean
+from cboc.errors import CbocError, did_you_mean, short
 from cboc.exchange.identity import identify
 from cboc.exchange.messages import MOST_BESTS, MOST_TURNS, Mix, News, Point, Proposal
 from cboc.exchange.pace import as_pace
+from cboc.names import LONGEST_NAME, as_agreed, check_name
 from cboc.space.space import Space
 
 COLUMNS = ("site", "trial", "turn", "round", "status", "decision", "y", "sem", "leader", "explanation", "seed")
 LONGEST_DEADLINE = 3650 * 86400.0  # seconds
+MOST_SITES = 2000
 GRAPHS = {"complete": graphs.complete, "ring": graphs.ring, "star": graphs.star}
 
 
@@ -69,10 +72,12 @@ class Study:
             object.__setattr__(self, "space", Space(self.space))
         check_names(self.space)
         if isinstance(self.sites, str | set | frozenset) or not isinstance(self.sites, Iterable):
-            raise CbocError(f"the sites are a list of names; {self.sites!r} is not one.")
+            raise CbocError(f"the sites are a list of names; {short(self.sites)} is not one.")
         object.__setattr__(self, "sites", tuple(self.sites))
+        if len(self.sites) > MOST_SITES:
+            raise CbocError(f"a study has at most {MOST_SITES:,} sites; this has {len(self.sites):,}.")
         if not isinstance(self.budgets, Mapping):
-            raise CbocError(f"budgets are given by site, such as {{'lab-a': 10}}; this is {self.budgets!r}.")
+            raise CbocError(f"budgets are given by site, such as {{'lab-a': 10}}; this is {short(self.budgets)}.")
         self._check_sites()
         object.__setattr__(self, "horizon", int(self.horizon))
         object.__setattr__(self, "budgets", {site: int(budget) for site, budget in self.budgets.items()})
@@ -82,38 +87,47 @@ class Study:
         self._check_pace()
         self._check_version()
         if not isinstance(self.shares_best, bool | np.bool_ | None):
-            raise CbocError(f"shares_best is True or False, or None for the default; this is {self.shares_best!r}.")
+            raise CbocError(
+                f"shares_best is True or False, or None for the default; this is {short(self.shares_best)}."
+            )
         shares = len(self.sites) > 1 and self.rule.mixes
         object.__setattr__(self, "shares_best", shares if self.shares_best is None else bool(self.shares_best))
 
     def _check_sites(self) -> None:
         if not isinstance(self.name, str):
-            raise CbocError(f"a study's name is a word; this is {self.name!r}.")
+            raise CbocError(f"a study's name is a word; this is {short(self.name)}.")
+        check_name("a study's name", self.name)
         if not self.sites:
             raise CbocError("a study needs at least one site, and none was named; add sites=['lab-a', 'lab-b'].")
         for name in self.sites:
             if not isinstance(name, str) or not name.strip():
-                raise CbocError(f"a site's name is a word; {name!r} is not.")
+                raise CbocError(f"a site's name is a word; {short(name)} is not.")
+            check_name("a site's name", name)
+        known = set(self.sites)
         for name in self.sites if len(set(self.sites)) < len(self.sites) else ():
             if self.sites.count(name) > 1:
                 raise CbocError(f"the names of sites must differ; '{name}' is there {self.sites.count(name)} times.")
         for name, budget in [("horizon", self.horizon), *self.budgets.items()]:
-            if name != "horizon" and name not in self.sites:
-                raise CbocError(
-                    f"a budget is given for '{name}', which is not a site; {did_you_mean(str(name), self.sites)}"
-                )
+            if name != "horizon" and name not in known:
+                hint = did_you_mean(str(name), self.sites)
+                raise CbocError(f"a budget is given for '{str(name)[:LONGEST_NAME]}', which is not a site; {hint}")
             is_whole = isinstance(budget, int | np.integer) and not isinstance(budget, bool)
             if not is_whole or not 1 <= budget <= MOST_TURNS:
                 raise CbocError(
-                    f"{name}: a number of experiments is a whole number from 1 to {MOST_TURNS:,}; this is {budget!r}."
+                    f"{name}: a number of experiments is a whole number from 1 to {MOST_TURNS:,}; this is "
+                    f"{short(budget)}."
                 )
         if type(self.quorum) is not int or not 1 <= self.quorum <= len(self.sites):
-            raise CbocError(f"the quorum is a number of sites from 1 to {len(self.sites)}; this is {self.quorum!r}.")
+            raise CbocError(
+                f"the quorum is a number of sites from 1 to {len(self.sites)}; this is {short(self.quorum)}."
+            )
 
     def _check_pace(self) -> None:
         deadline = self.deadline
         if deadline is not None and (not is_number(deadline) or not 0.0 < deadline <= LONGEST_DEADLINE):
-            raise CbocError(f"a deadline is above 0 and at most {LONGEST_DEADLINE:.0f} seconds; this is {deadline!r}.")
+            raise CbocError(
+                f"a deadline is above 0 and at most {LONGEST_DEADLINE:.0f} seconds; this is {short(deadline)}."
+            )
         object.__setattr__(self, "deadline", None if deadline is None else float(deadline))
         object.__setattr__(self, "pace", as_pace(self.pace))
         if not self.pace.waits and (deadline is not None or self.quorum != 1):
@@ -123,14 +137,15 @@ class Study:
             )
         names = self.objectives if isinstance(self.objectives, list | tuple) else (self.objectives,)
         if len(names) != 1 or not isinstance(names[0], str) or not names[0].strip():
-            raise CbocError(f"a study has one objective, given by name, such as 'y'; this is {self.objectives!r}.")
+            raise CbocError(f"a study has one objective, given by name, such as 'y'; this is {short(self.objectives)}.")
+        check_name("an objective's name", names[0])
         object.__setattr__(self, "objectives", tuple(names))
 
     def _check_version(self) -> None:
         if type(self.version) is not int or not 0 <= self.version <= MOST_TURNS:
-            raise CbocError(f"a version of a study is a whole number from 0; this is {self.version!r}.")
-        if not isinstance(self.stewards, list | tuple):
-            raise CbocError(f"the stewards of a study are a list of its sites; this is {self.stewards!r}.")
+            raise CbocError(f"a version of a study is a whole number from 0; this is {short(self.version)}.")
+        if not isinstance(self.stewards, list | tuple) or len(self.stewards) > len(self.sites):
+            raise CbocError(f"the stewards of a study are a list of its sites; this is {short(self.stewards)}.")
         for name in self.stewards:
             self.index(name)
         object.__setattr__(self, "stewards", tuple(dict.fromkeys(self.stewards)))
@@ -138,11 +153,16 @@ class Study:
     def _check_graph(self) -> None:
         if isinstance(self.graph, str):
             if self.graph not in GRAPHS:
-                raise CbocError(f"'{self.graph}' is not a graph; {did_you_mean(self.graph, GRAPHS)}")
+                raise CbocError(f"{short(self.graph)} is not a graph; {did_you_mean(self.graph, GRAPHS)}")
         elif isinstance(self.graph, Iterable) and not isinstance(self.graph, set | frozenset | Mapping):
-            object.__setattr__(self, "graph", tuple(self._edge(edge) for edge in self.graph))
+            edges = tuple(self.graph)
+            if len(edges) > (most := len(self.sites) * (len(self.sites) - 1)):
+                raise CbocError(
+                    f"a graph of {len(self.sites)} sites has at most {most} pairs; this has {len(edges):,}."
+                )
+            object.__setattr__(self, "graph", tuple(map(self._edge, edges)))
         else:
-            raise CbocError(f"a graph is a name or a list of pairs of sites; {self.graph!r} is neither.")
+            raise CbocError(f"a graph is a name or a list of pairs of sites; {short(self.graph)} is neither.")
         if missing := graphs.unreached(self.links):
             names = ", ".join(self.sites[k] for k in missing)
             raise CbocError(
@@ -154,7 +174,7 @@ class Study:
         match edge:
             case (str(a), str(b)) if self.index(a) != self.index(b):
                 return a, b
-        raise CbocError(f"a graph is a name or a list of pairs of two different sites; {edge!r} is not one.")
+        raise CbocError(f"a graph is a name or a list of pairs of two different sites; {short(edge)} is not one.")
 
     @cached_property
     def links(self) -> Mask:
@@ -278,7 +298,9 @@ class Study:
     def index(self, site: str) -> int:
         """The position of a site in the study; raises if the study does not have it."""
         if not isinstance(site, str) or site not in self._numbers:
-            raise CbocError(f"'{site}' is not a site of study '{self.name}'; {did_you_mean(str(site), self.sites)}")
+            raise CbocError(
+                f"{short(site)} is not a site of study '{self.name}'; {did_you_mean(str(site), self.sites)}"
+            )
         return self._numbers[site]
 
     def has(self, site: str) -> bool:
@@ -319,9 +341,15 @@ class Study:
         }
 
     @classmethod
-    def from_agreement(cls, agreement: Mapping[str, Any]) -> Study:
-        """The study of an agreement; a user's own function as a rule cannot be restored."""
-        return cls(**{"pace": "rounds", **agreement, "space": Space.from_dict(agreement["space"])})  # 0.1.0: no pace
+    def from_agreement(cls, agreement: Mapping[str, Any], *, is_new: bool = False) -> Study:
+        """The study of an agreement; a user's own function as a rule cannot be restored.
+
+        What was agreed goes on with its names, whatever older versions of cboc took for one, unless it `is_new` here.
+        """
+        with nullcontext() if is_new else as_agreed():
+            return cls(
+                **{"pace": "rounds", **agreement, "space": Space.from_dict(agreement["space"])}
+            )  # 0.1.0: no pace
 
     @property
     def canonical(self) -> str:

@@ -15,10 +15,13 @@ from typing import Any
 from cboc.errors import CbocError
 from cboc.exchange.messages import MOST_BESTS, MOST_OTHERS, MOST_STATES, MOST_TURNS, Mix, News, Proposal
 from cboc.exchange.network import Standing
+from cboc.exchange.study import MOST_SITES
+from cboc.names import LONGEST_NAME
+from cboc.space.space import MOST_COORDINATES
 
 VERSION = "v2"
-MOST_COORDINATES, MOST_DESIGNS = 1000, 1000  # per design; per message
-LONGEST_NAME, LONGEST_SECRET, LONGEST_TEXT = 100, 200, 5000  # characters
+MOST_DESIGNS = 1000  # per message
+LONGEST_SECRET, LONGEST_TEXT = 200, 5000  # characters
 DEEPEST = 16  # nested lists and objects in an agreement
 MOST = 1e308  # the largest number allowed
 SIGNS = "^[!-~]+$"  # characters of a secret, which must fit into a header
@@ -111,12 +114,12 @@ NAME = _text(LONGEST_NAME, "a name", str.isprintable)
 CLAIM = _text(LONGEST_NAME, "a name", _is_unicode)  # compared with the site's name, and never shown
 SECRET = _text(LONGEST_SECRET, "a secret", lambda text: re.fullmatch(SIGNS, text) is not None, pattern=SIGNS)
 TEXT = _text(LONGEST_TEXT, "a text", lambda _: True)
-NAMES = _list_of(NAME, "a list of names", 0, MOST_TURNS)
+NAMES = _list_of(NAME, "a list of names", 0, MOST_SITES)
 POINT = _list_of(SHARE, "a list of numbers from 0 to 1", 1, MOST_COORDINATES)
 POINTS = _list_of(POINT, "a list of designs, each of numbers from 0 to 1", 1, MOST_DESIGNS)
 FEW_POINTS = _list_of(POINT, f"a list of at most {MOST_OTHERS} designs, each of numbers from 0 to 1", 0, MOST_OTHERS)
 BESTS = _list_of(POINT, f"a list of at most {MOST_BESTS} designs, each of numbers from 0 to 1", 1, MOST_BESTS)
-WEIGHTS = _list_of(SHARE, "a list of numbers from 0 to 1", 1, MOST_TURNS)
+WEIGHTS = _list_of(SHARE, "a list of numbers from 0 to 1", 1, MOST_SITES)
 OBJECT = Kind(lambda value: isinstance(value, dict), "an object", {"type": "object"})
 AGREEMENT = Kind(lambda value: OBJECT.fits(value) and _is_shallow(value, DEEPEST), "an agreement", OBJECT.schema)
 REASON = Kind(lambda value: value in REASONS, "a known reason", {"type": "string", "enum": list(REASONS)})

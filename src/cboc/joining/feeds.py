@@ -19,6 +19,7 @@ from cboc.exchange.amendment import is_same
 from cboc.exchange.rest import disagreement
 from cboc.exchange.study import Study
 from cboc.joining.agreement import go_on_after, keep_agreement, kept_versions
+from cboc.names import LONGEST_NAME
 from cboc.storage.sitefile import SiteFile
 
 if TYPE_CHECKING:
@@ -75,6 +76,7 @@ def introduce(
         raise disagreement(study, agreed.agreement(), f"the {'folder' if url.startswith(FOLDER) else 'other site'}'s")
     agreed.index(str(site))
     _check_names(agreed)
+    Study.from_agreement(agreed.agreement(), is_new=True)  # raises if a name in it misleads people
     kept = feeds_of(file, is_made=True)
     kept.remember(site=site, **({"agreements": [agreed.agreement()]} if url.startswith(PEERS) else {}))
     begin_with(kept, versions, str(site), entries)
@@ -89,7 +91,7 @@ def _check_names(agreed: Study) -> None:
     for name in agreed.sites:
         if not wire.NAME.fits(name):
             raise CbocError(
-                f"a site's name has at most {wire.LONGEST_NAME} characters, all of which can be printed; change "
+                f"a site's name has at most {LONGEST_NAME} characters, all of which can be printed; change "
                 f"{ascii(name)[:120]} in the study file."
             )
 

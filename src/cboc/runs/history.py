@@ -14,6 +14,7 @@ from cboc.arrays import Array
 from cboc.data.dataset import Direction
 from cboc.errors import CbocError, installing
 from cboc.exchange.study import Study
+from cboc.names import as_cell
 from cboc.site.trial import Status, Trial
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class History:
         ]
         writer = csv.DictWriter(file, names, restval="", lineterminator="\n")
         writer.writeheader()
-        writer.writerows({k: "" if v is None else v for k, v in row.items()} for row in self.rows())
+        writer.writerows({k: "" if v is None else as_cell(v) for k, v in row.items()} for row in self.rows())
 
     def to_frame(self) -> DataFrame:
         """All rows as a pandas DataFrame."""

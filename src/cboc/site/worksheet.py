@@ -25,6 +25,7 @@ import numpy as np
 from cboc.data.objective import Measurement
 from cboc.data.tables import place_design, read_design, read_number, read_texts, text_of, unknown_status
 from cboc.errors import CbocError, at
+from cboc.names import as_cell
 from cboc.site.site import Site
 from cboc.site.trial import OPEN, Status, Trial
 from cboc.space.space import Space
@@ -99,7 +100,8 @@ def write(trials: Sequence[Trial], space: Space) -> str:
     writer.writerow(["trial", *([WELL] if has_wells else []), *space.names, *outcome, *after])
     for trial in trials:
         well, remark = [trial.place] if has_wells else [], [trial.remark] if has_remarks else []
-        writer.writerow([trial.number, *well, *trial.design(space).values(), *("" for _ in outcome), *remark])
+        texts = map(as_cell, (*well, *trial.design(space).values(), *("" for _ in outcome), *remark))
+        writer.writerow([trial.number, *texts])
     return file.getvalue()
 
 

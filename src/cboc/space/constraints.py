@@ -15,13 +15,14 @@ from dataclasses import dataclass, field
 from math import isfinite
 from typing import Literal
 
-from cboc.errors import CbocError
+from cboc.errors import CbocError, short
 
 TOKEN = re.compile(
     r"\s*(?:(?P<number>(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)|(?P<name>[^\W\d]\w*)"
     r"|(?P<relation><=|>=|==|<|>|=)|(?P<power>\*\*|\^)|(?P<sign>[-+*/()])|(?P<end>$)|(?P<other>\S))"
 )
 
+LONGEST = 5000  # characters: a sum of some hundred parameters
 DEEPEST = 50  # brackets and signs within each other
 
 
@@ -62,7 +63,9 @@ class _Token:
 def parse(text: str) -> Linear:
     """Read a linear constraint from a string."""
     if not isinstance(text, str):
-        raise CbocError(f"a constraint is a string such as 'a + b <= 1', but got {text!r}.")
+        raise CbocError(f"a constraint is a string such as 'a + b <= 1', but got {short(text)}.")
+    if len(text) > LONGEST:
+        raise CbocError(f"a constraint has at most {LONGEST:,} characters; this has {len(text):,}.")
     return _Parser(text).constraint()
 
 
@@ -106,11 +109,15 @@ class _Parser:
         return Linear(self.text, coefficients, "==" if relation in ("=", "==") else "<=", -difference.constant)
 
     def sum(self) -> _Affine:
-        total = self.product()
+        first = self.product()
+        total, constant = dict(first.coefficients), first.constant
         while self.token.text in ("+", "-"):
             sign = 1.0 if self.take().text == "+" else -1.0
-            total = total.plus(self.product(), sign)
-        return total
+            term = self.product()
+            for name, coefficient in term.coefficients.items():
+                total[name] = total.get(name, 0.0) + sign * coefficient
+            constant += sign * term.constant
+        return _Affine(total, constant)
 
     def product(self) -> _Affine:
         result = self.factor()

@@ -21,10 +21,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cboc.arrays import Array, is_number
-from cboc.errors import CbocError, did_you_mean
+from cboc.errors import CbocError, did_you_mean, short
+from cboc.names import LONGEST_OPTION, LONGEST_UNIT, check_name
 
 TOLERANCE = 1e-9  # distances in the unit cube below this are rounding
 MOST_LEVELS = 1_000_000
+MOST_OPTIONS = 1000
 WRITTEN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)  # a number in a cell
 RESOLUTION = 1e-3  # of a parameter's width: smaller differences are not written
 MOST_DECIMALS = 6  # beyond which a number is written with a power of ten
@@ -57,7 +59,7 @@ class _Number:
         kind = type(self).__name__
         _check_unit(self.unit)
         if not isinstance(self.log, bool):
-            raise CbocError(f"log is True or False, but got {self.log!r}.")
+            raise CbocError(f"log is True or False, but got {short(self.log)}.")
         if not (self.low < self.high and math.isfinite(self.high - self.low)):
             raise CbocError(
                 f"{kind} needs low < high, both finite, but got low = {self.low!r} and high = {self.high!r}."
@@ -258,15 +260,19 @@ class Choice:
     def __post_init__(self) -> None:
         _check_unit(self.unit)
         if isinstance(self.options, str | Mapping | set | frozenset) or not hasattr(self.options, "__iter__"):
-            raise CbocError(f"options are a list such as ['water', 'ethanol'], but got {self.options!r}.")
+            raise CbocError(f"options are a list such as ['water', 'ethanol'], but got {short(self.options)}.")
         options = tuple(_plain_scalar(option) for option in self.options)
         object.__setattr__(self, "options", options)
         if len(options) < 2:
             raise CbocError(f"a Choice needs at least 2 options, but got {list(options)!r}.")
-        for i, option in enumerate(options):
+        if len(options) > MOST_OPTIONS:
+            raise CbocError(f"a Choice has at most {MOST_OPTIONS:,} options, but got {len(options):,}.")
+        seen: set[object] = set()
+        for option in options:
             _check_option(option)
-            if any(option == other or str(option) == str(other) for other in options[:i]):
-                raise CbocError(f"options must differ, but {option!r} is there twice.")
+            if not seen.isdisjoint((option, str(option))):
+                raise CbocError(f"options must differ, but {short(option)} is there twice.")
+            seen |= {option, str(option)}
 
     @property
     def size(self) -> int:
@@ -338,7 +344,7 @@ class Choice:
         return one_hot
 
     def _unexpected(self, value: object) -> CbocError:
-        return CbocError(f"unknown option {value!r}; {did_you_mean(str(value), map(str, self.options))}")
+        return CbocError(f"unknown option {short(value)}; {did_you_mean(str(value), map(str, self.options))}")
 
 
 Parameter = Float | Int | Choice
@@ -356,15 +362,17 @@ def winner(votes: Array) -> int:
 
 def _check_unit(unit: object) -> None:
     if not isinstance(unit, str):
-        raise CbocError(f"unit is a string such as '°C', but got {unit!r}.")
+        raise CbocError(f"unit is a string such as '°C', but got {short(unit)}.")
+    check_name("a unit", unit, LONGEST_UNIT)
 
 
 def _check_option(option: object) -> None:
     if isinstance(option, str):
         if not option or option != option.strip():
-            raise CbocError(f"an option is not empty and has no space at either end, but got {option!r}.")
+            raise CbocError(f"an option is not empty and has no space at either end, but got {short(option)}.")
+        check_name("an option", option, LONGEST_OPTION)
     elif not isinstance(option, bool) and not (isinstance(option, int | float) and as_number(option) is not None):
-        raise CbocError(f"an option is a string, a finite number or a boolean, but got {option!r}.")
+        raise CbocError(f"an option is a string, a finite number or a boolean, but got {short(option)}.")
 
 
 def _bound(name: str, value: object) -> float:
@@ -392,7 +400,7 @@ def _plain_scalar(value: Any) -> Any:
 
 
 def _shown(value: object) -> str:
-    return repr(_plain_scalar(value))
+    return short(_plain_scalar(value))
 
 
 def _plain(value: float) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from typing import Any
 
-from cboc.errors import CbocError, did_you_mean
+from cboc.errors import CbocError, did_you_mean, short
 from cboc.space.parameters import Choice, Float, Int, Parameter, as_number
 
 KINDS: dict[str, type[Float] | type[Int] | type[Choice]] = {"float": Float, "int": Int, "choice": Choice}
@@ -24,19 +24,19 @@ def as_parameter(value: object) -> Parameter:
         if value and all(isinstance(item, str) for item in value):
             return Choice(tuple(value))
     raise CbocError(
-        f"expected Float, Int, Choice, a pair of numbers or a list of strings, but got {value!r}; "
+        f"expected Float, Int, Choice, a pair of numbers or a list of strings, but got {short(value)}; "
         "write Choice([...]) for a list of numbers."
     )
 
 
 def _from_fields(given: Mapping[str, Any]) -> Parameter:
     kind = given.get("type", "choice" if "options" in given else "float")
-    if kind not in KINDS:
-        raise CbocError(f"unknown type {kind!r}; {did_you_mean(str(kind), KINDS)}")
+    if not isinstance(kind, str) or kind not in KINDS:
+        raise CbocError(f"unknown type {short(kind)}; {did_you_mean(str(kind), KINDS)}")
     known = {field.name: field.default for field in fields(KINDS[kind])}
     for key in given:
         if key not in known and key != "type":
-            raise CbocError(f"unknown key '{key}' for type {kind}; {did_you_mean(str(key), known)}")
+            raise CbocError(f"unknown key {short(key)} for type {kind}; {did_you_mean(str(key), known)}")
     for key, default in known.items():
         if default is MISSING and key not in given:
             raise CbocError(f"type {kind} needs '{key}', which is missing.")

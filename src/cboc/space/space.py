@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cboc.arrays import Array
-from cboc.errors import CbocError, did_you_mean
+from cboc.errors import CbocError, did_you_mean, short
+from cboc.names import check_name
 from cboc.space.constraints import Linear, parse
 from cboc.space.parameters import TOLERANCE, Parameter, winner
 from cboc.space.plain import as_parameter, to_fields
@@ -26,6 +27,7 @@ from cboc.space.sampling import Sampler
 from cboc.space.sobol import sobol
 
 METHODS = ("sobol", "uniform")
+MOST_COORDINATES, MOST_CONSTRAINTS = 1000, 100
 _Result = TypeVar("_Result")
 
 
@@ -42,11 +44,16 @@ class Space:
         constraints: Sequence[str] = (),
     ) -> None:
         if isinstance(constraints, str):
-            raise CbocError(f"constraints are a list of strings, but got a string; write [{constraints!r}].")
+            raise CbocError(f"constraints are a list of strings, but got a string; write [{short(constraints)}].")
         if isinstance(constraints, set | frozenset) or not hasattr(constraints, "__iter__"):
-            raise CbocError(f"constraints are a list of strings such as ['a + b <= 1'], but got {constraints!r}.")
+            raise CbocError(f"constraints are a list of strings such as ['a + b <= 1'], but got {short(constraints)}.")
         object.__setattr__(self, "parameters", MappingProxyType(_named_parameters(parameters)))
         object.__setattr__(self, "constraints", tuple(constraints))
+        if self.dimension > MOST_COORDINATES or len(self.constraints) > MOST_CONSTRAINTS:
+            raise CbocError(
+                f"a space has at most {MOST_COORDINATES:,} coordinates, one for each number and each option, and "
+                f"{MOST_CONSTRAINTS} constraints; this has {self.dimension:,} and {len(self.constraints):,}."
+            )
         if self._polytope is not None:
             _check_feasible(self._polytope, self.constraints)
 
@@ -326,10 +333,13 @@ class Space:
 
 def _named_parameters(given: Mapping[str, Any]) -> dict[str, Parameter]:
     if not isinstance(given, Mapping) or not given:
-        raise CbocError(f"parameters are a dictionary such as {{'T': Float(20, 90)}}, but got {given!r}.")
+        raise CbocError(f"parameters are a dictionary such as {{'T': Float(20, 90)}}, but got {short(given)}.")
+    if len(given) > MOST_COORDINATES:
+        raise CbocError(f"a space has at most {MOST_COORDINATES:,} parameters; this has {len(given):,}.")
     for name in given:
         if not (isinstance(name, str) and name.isidentifier()):
-            raise CbocError(f"a parameter's name is an identifier such as T or flow_rate, but got {name!r}.")
+            raise CbocError(f"a parameter's name is an identifier such as T or flow_rate, but got {short(name)}.")
+        check_name("a parameter's name", name)
     return {name: _about(name, as_parameter, value) for name, value in given.items()}
 
 

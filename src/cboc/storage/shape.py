@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from cboc.names import as_agreed
 from cboc.site.trial import Trial
 from cboc.space.space import Space
 
@@ -22,7 +23,8 @@ class Shape:
     @classmethod
     def of(cls, agreement: Mapping[str, Any], earlier: Iterable[Mapping[str, Any]] = ()) -> Shape:
         """The shape that an agreement gives; it may have a rule that only its own process can rebuild."""
-        space = Space.from_dict(agreement["space"])
+        with as_agreed():
+            space = Space.from_dict(agreement["space"])
         rows = frozenset(len(each["sites"]) for each in (*earlier, agreement))
         return cls(tuple(agreement["sites"]), tuple(agreement.get("objectives", ("y",))), space.dimension, rows)
 

@@ -17,6 +17,7 @@ from cboc.exchange.pace import PACES
 from cboc.exchange.study import Study
 from cboc.experiment.durations import LogNormal
 from cboc.experiment.experiment import Experiment
+from cboc.names import check_name
 from cboc.problems.problem import Problem
 from cboc.site.plate import Plate
 from cboc.site.policy import Policy
@@ -62,6 +63,7 @@ ROUNDS_LINES = """\
 pace = "rounds"       # everybody waits for everybody (the paper);
                       #   "free" = every site is answered at once, from the latest of the others: nobody waits
 """  # instead of them
+LARGEST = 1_000_000  # bytes of a study file; one of 200 sites has 40,000
 LONG = "7 d"  # a site that never returns does not hold up the others for ever
 OWN_KEYS = (
     "gate",
@@ -257,7 +259,10 @@ def _parts(path: Path) -> tuple[Section, dict[str, Section], dict[str, Source], 
 
 def _load(path: Path) -> Section:
     try:
-        text = path.read_bytes().decode("utf-8-sig")  # some editors begin a file with a byte order mark
+        content = path.read_bytes()
+        if len(content) > LARGEST:
+            raise CbocError(f"a study file has at most {LARGEST:,} bytes; {path} has {len(content):,}.")
+        text = content.decode("utf-8-sig")  # some editors begin a file with a byte order mark
         top = Section(str(path), tomllib.loads(text))
     except FileNotFoundError:
         raise CbocError(f"there is no file {path}; `cboc init {path}` writes one to start from.") from None
@@ -291,6 +296,8 @@ def _sites(top: Section) -> dict[str, Section]:
     sites: dict[str, Section] = {}
     for number, values in enumerate(top.need("site", TABLES), start=1):
         name = Section(f"{top.place}, [[site]] number {number}", values).need("name", TEXT)
+        with at(f"{top.place}, [[site]] number {number}"):
+            check_name("a site's name", name)
         section = Section(f"{top.place}, [[site]] '{name}'", values)
         if name in sites:
             raise CbocError(f"{section.place}: the names of sites must differ; this one is there twice.")
