@@ -38,7 +38,7 @@ def test_what_others_know_of_a_site_does_not_give_its_initial_designs(tmp_path):
     guessed = Site(STUDY, "x", Ledger(STUDY), direction="minimise")
     assert not set(initial(site)) & set(initial(guessed))
     again = joined(tmp_path, name="again.db")
-    assert not set(initial(again)) & set(site.trials[k].proposed for k in range(4))
+    assert not set(initial(again)) & {trial.proposed for trial in site.trials[:4]}
 
 
 def test_a_seed_that_was_given_counts(tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 
@@ -24,6 +24,9 @@ EDGES = {0.0, 1.0}  # of the unit cube, in which designs are sent
 def audit(
     file: SiteOption = FILE,
     format: RowFormat = Format.TABLE,
+    since: Annotated[
+        str | None, typer.Option(metavar="CODE", help="Check that the record begins as it did with this code.")
+    ] = None,
 ) -> None:
     """Show every message that ever left this site, word for word except for its token.
 
@@ -31,9 +34,13 @@ def audit(
     any was found. A number that designs hold anyway says nothing, and is left out: 0 and 1, which are the edges of
     every range, and the steps of parameters that have steps.
 
-    Example: `cboc audit --format csv > sent.csv`
+    Every message has a checksum that goes on from the one before, and these are verified here. The code that is printed
+    at the end stands for the whole record: note it down outside this computer, and `--since CODE` says later whether
+    the messages of then are still there as they were.
+
+    Examples: `cboc audit --format csv > sent.csv`, `cboc audit --since 37-8f3a91c204d7aa01`
     """
-    from cboc.joining.sent import sent_by  # a site that has joined has what that needs
+    from cboc.joining.sent import check_code, code_of, sent_by  # a site that has joined has what that needs
 
     kept = site_file(file)
     sent = sent_by(kept)
@@ -58,6 +65,10 @@ def audit(
     for what in (message.content for message in sent):
         if what.get("act") == "drift":
             notes.print(_drift(what))
+    notes.print(f"The code of this record is {code_of(kept)}.")
+    if since is not None:
+        check_code(kept, since)
+        notes.print(f"It begins as it did when {since} was noted.")
 
 
 def _drift(said: dict[str, Any]) -> str:

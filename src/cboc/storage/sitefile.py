@@ -271,6 +271,12 @@ class SiteFile:
             messages, _ = rows.read(connection, SENT)
             return [Sent(float(at), address, method, path, bytes(body)) for at, address, method, path, body in messages]
 
+    def sent_checksums(self) -> list[str]:
+        """The checksum of every message that ever left, each of which goes on from the one before."""
+        with self._moment() as connection:
+            rows.read(connection, SENT)
+            return [kept for (kept,) in connection.execute("SELECT checksum FROM sent ORDER BY id")]
+
     def sent_count(self) -> int:
         """The number of messages that ever left, without reading them."""
         with self._open() as connection:
