@@ -3,6 +3,9 @@
 The page listens on this computer only, but other people may have accounts on it, and other web sites are open in the
 same browser. So the address holds a secret, which is exchanged for a cookie; the page answers to no name but this
 computer's own (a foreign name may be made to lead here), and takes forms from nobody but itself.
+
+Everybody on a computer can read the command lines of all programs. So a browser is started with the path of a private
+file, which leads to an address with another secret: one that is good for a single time.
 """
 
 from __future__ import annotations
@@ -24,10 +27,10 @@ START_ANEW = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" co
 
 
 class Access:
-    """Admits anybody who has the secret; everybody else gets 403 and a sentence."""
+    """Admits anybody who has the secret, and once whoever has the one `for_once`; all others get 403 and a sentence."""
 
-    def __init__(self, app: ASGIApp, secret: str) -> None:
-        self.app, self._secret = app, secret
+    def __init__(self, app: ASGIApp, secret: str, for_once: str | None = None) -> None:
+        self.app, self._secret, self._for_once = app, secret, for_once
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         async def for_ourselves(message: Message) -> None:
@@ -50,14 +53,22 @@ class Access:
         if request.method not in READING and not is_same_origin(request):
             return _refusal("This page takes forms from itself only; open the address that cboc site printed.")
         cookie = f"cboc_site_{name[1] or 80}"  # browsers tell hosts apart, not ports
-        if request.url.path == "/" and self._is_right(request.query_params.get("secret", "")):
+        if request.url.path == "/" and self._is_admitted(request):
             return self._admission(request, cookie)
         if self._is_right(request.cookies.get(cookie, "")):
             return None
         return _refusal("This page is private; open the address that cboc site printed, with its secret.")
 
+    def _is_admitted(self, request: Request) -> bool:
+        """Whether the address holds a secret that is good now; the one for a single time is used up by that."""
+        shown = request.query_params.get("secret", "")
+        if self._for_once is not None and request.method == "GET" and _is_same(shown, self._for_once):
+            self._for_once = None
+            return True
+        return self._is_right(shown)
+
     def _is_right(self, secret: str) -> bool:
-        return compare_digest(secret.encode(), self._secret.encode())
+        return _is_same(secret, self._secret)
 
     def _admission(self, request: Request, cookie: str) -> Response:
         """The cookie, and the same address without the secret."""
@@ -65,6 +76,10 @@ class Access:
         answer: Response = HTMLResponse(START_ANEW) if is_from_elsewhere else RedirectResponse("/", 303)
         answer.set_cookie(cookie, self._secret, httponly=True, samesite="strict")
         return answer
+
+
+def _is_same(shown: str, secret: str) -> bool:
+    return compare_digest(shown.encode(), secret.encode())
 
 
 def _refusal(sentence: str) -> Response:

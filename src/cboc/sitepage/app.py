@@ -54,17 +54,19 @@ async def form_of(request: Request) -> Fields:
 Form = Annotated[Fields, Depends(form_of)]
 
 
-def create_page(storage: str | Path, *, secret: str | None = None, **options: Any) -> FastAPI:
+def create_page(
+    storage: str | Path, *, secret: str | None = None, for_once: str | None = None, **options: Any
+) -> FastAPI:
     """Create the page of a site, from its file; one that has joined no study yet is shown its terms, and joins here.
 
-    `options` are those of `cboc.join`.
+    `for_once` is a second secret, which opens the page a single time. `options` are those of `cboc.join`.
     """
     session, environment = Session(storage, **options), _environment()
     if session.is_joined:
         session.open()  # complains now rather than later
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     app.state.secret = token_urlsafe(32) if secret is None else secret
-    app.add_middleware(Access, secret=app.state.secret)
+    app.add_middleware(Access, secret=app.state.secret, for_once=for_once)
     add_layout(app)
 
     def show(template: str, status: int = 200, **values: Any) -> Response:
