@@ -32,6 +32,8 @@ from cboc.storage.lock import only_writer
 from cboc.strategy.guide.decision import UNDRAWN
 from cboc.studyfile import read, template
 
+from ..storage.tampering import reseal_lines
+
 FROZEN = Path(__file__).parent.parent / "frozen"
 STUDY = """
 [study]
@@ -322,7 +324,7 @@ def test_resuming_goes_on_with_the_seeds_of_the_run(finished, copy):
     assert json.loads(result.stdout) == rows and Run(copy).seeds("alone") == [0, 1]
     assert result.stderr.startswith(f"Going on with seeds 0 to 1 of {copy}; --seeds gives another number.\n")
     record = json.loads((copy / "run.json").read_text())
-    del record["seeds"]  # as written by an earlier version: what has begun counts
+    del record["seeds"], record["checksum"]  # as written by an earlier version: what has begun counts
     (copy / "run.json").write_text(json.dumps(record))
     assert json.loads(call(*resume).stdout) == rows
     assert "Going on" not in call(*resume, "--seeds", 2).stderr
@@ -423,6 +425,7 @@ def test_advice_on_what_is_no_run(here, finished):
     (here / "run").mkdir()
     assert "is not the directory of a run" in sentence(call("advise", here / "run"))
     record = json.loads((finished[0] / "run.json").read_text())
+    del record["checksum"]
     for name in ("together-0.jsonl", "run.json"):
         (here / "run" / name).write_bytes((finished[0] / name).read_bytes())
     for damaged in (record | {"surrogate": "none"}, {key: value for key, value in record.items() if key != "data"}):
@@ -578,8 +581,23 @@ def test_a_damaged_record_is_one_sentence(copy, finished, command, content):
 
 def test_a_record_with_an_empty_study_is_one_sentence(copy):
     record = json.loads((copy / "run.json").read_text()) | {"study": {}}
+    del record["checksum"]
     (copy / "run.json").write_text(json.dumps(record))
     assert "run.json is damaged" in sentence(call("best", copy))
+
+
+def test_a_record_that_is_not_as_it_was_written_is_one_sentence(copy):
+    path = copy / "run.json"
+    record = json.loads(path.read_text())
+    for changes in ({"gate": 0.2}, {"earlier": {"lab-a": 3.0}}, {"seeds": record["seeds"] + 1}, {"checksum": "0"}):
+        path.write_text(json.dumps(record | changes))
+        assert "run.json is damaged" in sentence(call("export", copy))
+    path.write_text(json.dumps(record))
+    assert call("export", copy).exit_code == 0
+
+
+def test_what_a_run_writes_is_for_its_owner_alone(finished):
+    assert {path.stat().st_mode & 0o777 for path in finished[0].glob("*.json*")} == {0o600}
 
 
 @pytest.mark.parametrize("command", ["best", "export", "plot"])
@@ -624,6 +642,7 @@ def test_plot_before_the_first_round_draws_what_there_is_and_names_the_rest(copy
     for journal in copy.glob("*.jsonl"):
         lines = journal.read_text().splitlines()
         journal.write_text("".join(f"{line}\n" for line in lines if '"turn"' not in line))
+        reseal_lines(journal)
     assert {trial.status for trial in Run(copy).history("together", 0).trials} == {Status.COMPLETE}
     result = call("plot", copy)
     assert result.exit_code == 0, result.output

@@ -25,6 +25,8 @@ from cboc.strategy.bayesian import Bayesian, paper
 from cboc.strategy.verdict import Stance
 from cboc.utility.improvement import EI
 
+from ..storage.tampering import reseal_lines
+
 SITES = ("a", "b", "c")
 
 
@@ -298,7 +300,7 @@ def test_a_missing_trial_is_named(tmp_path):
     assert len(kept) < len(lines)
     path.write_text("\n".join(kept) + "\n")
     with pytest.raises(CbocError, match="trial 2 of site 'b' is missing"):
-        read_journal(path)
+        read_journal(reseal_lines(path))
 
 
 @pytest.mark.parametrize(
@@ -313,7 +315,7 @@ def test_a_trial_that_no_site_wrote_is_damage(tmp_path, part, field, value):
     (row["turn"] if part is None else row["turn"][part])[field] = value
     path.write_text("\n".join([*lines[:-1], json.dumps(row)]) + "\n")
     with pytest.raises(CbocError, match="is damaged"):
-        read_journal(path)
+        read_journal(reseal_lines(path))
 
 
 def test_a_failing_experiment_is_recorded_and_the_study_goes_on():

@@ -1,8 +1,9 @@
-"""Journals: one writer, no damage that goes unseen; those of version 0.1.0 are read, and not continued."""
+"""Journals: one writer, no damage that goes unseen; old ones are read, and those of format 2 go on with checksums."""
 
 import json
 import os
 import shutil
+import stat
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,8 @@ from cboc.strategy.collaborative import collaborative
 from cboc.strategy.guide.decision import Guide
 from cboc.strategy.verdict import Stance
 from cboc.studyfile.reading import read
+
+from .tampering import reseal_lines
 
 FROZEN = Path(__file__).parents[1] / "frozen"
 PAIR = Study({"a": (0.0, 1.0), "b": (-5.0, 5.0)}, ("lab-a", "lab-b"), 3, name="journal", pace="rounds")
@@ -91,8 +94,13 @@ def test_a_status_that_goes_backwards_is_damage(tmp_path, written):
     for early, late in [(0, 1), (1, 2), (2, 3), (1, 3)]:
         lines = list(written)
         lines[places[early]], lines[places[late]] = lines[places[late]], lines[places[early]]
+        path = put(tmp_path / "journal.jsonl", lines)
+        with pytest.raises(
+            CbocError, match=rf"line {places[early] + 1} is damaged; restore the file, or delete it from"
+        ):
+            read_journal(path)
         with pytest.raises(CbocError, match=r"line \d+ is damaged: trial 2 of 'lab-a' went from \w+ back to \w+; rest"):
-            read_journal(put(tmp_path / "journal.jsonl", lines))
+            read_journal(reseal_lines(path))
 
 
 @pytest.mark.parametrize(
@@ -132,17 +140,73 @@ def test_a_row_that_no_site_of_the_study_wrote_is_damage(tmp_path, written, dama
     place = max(k for k, line in enumerate(written) if status_of(line) == "complete" and "answer" in line)
     lines = [*written[:place], json.dumps(damage(json.loads(written[place]))), *written[place + 1 :]]
     with pytest.raises(CbocError, match=rf"journal\.jsonl, line {place + 1} is damaged"):
-        read_journal(put(tmp_path / "journal.jsonl", lines))
+        read_journal(reseal_lines(put(tmp_path / "journal.jsonl", lines)))
 
 
-@pytest.mark.parametrize("flipped", [b"\xff", b"\x80"])
-def test_a_flipped_bit_is_damage(tmp_path, written, flipped):
+def test_a_line_that_is_missing_doubled_or_elsewhere_is_damage(tmp_path, written):
+    for k in (1, 4, len(written) - 3):
+        changes = (
+            written[:k] + written[k + 1 :],
+            written[: k + 1] + written[k:],
+            [*written[:k], written[k + 1], written[k], *written[k + 2 :]],
+            [*written[:k], json.dumps({n: v for n, v in json.loads(written[k]).items() if n != "checksum"})],
+        )
+        for lines in changes:
+            with pytest.raises(CbocError, match=r"journal\.jsonl, line \d+ is damaged; restore the file, or delete it"):
+                read_journal(put(tmp_path / "journal.jsonl", lines))
+        whole = read_journal(put(tmp_path / "journal.jsonl", written[:k]))  # what the sentence offers
+        assert whole[2] == len("\n".join(written[:k])) + 1
+
+
+def test_a_last_line_whose_end_was_changed_was_not_cut_off(tmp_path, written):
     path = put(tmp_path / "journal.jsonl", written)
-    data = path.read_bytes()
-    reason = data.rindex(b'"reason": "') + 12
-    path.write_bytes(data[:reason] + flipped + data[reason + 1 :])
-    with pytest.raises(CbocError, match=r"line \d+ is damaged"):
+    path.write_bytes(path.read_bytes()[:-1] + b"\x0b")
+    with pytest.raises(CbocError, match="is damaged at the end of its last line"):
         read_journal(path)
+
+
+def test_only_its_owner_may_read_a_new_journal(tmp_path):
+    kept = os.umask(0o000)
+    try:
+        Journal(tmp_path / "new.jsonl", {}).close()
+        (tmp_path / "old.jsonl").touch(0o640)
+        Journal(tmp_path / "old.jsonl", {}).close()
+    finally:
+        os.umask(kept)
+    assert stat.S_IMODE((tmp_path / "new.jsonl").stat().st_mode) == 0o600
+    assert stat.S_IMODE((tmp_path / "old.jsonl").stat().st_mode) == 0o640  # somebody has chosen that
+
+
+def as_format_2(lines):
+    """What the version before this one would have written."""
+    rows = [{n: v for n, v in json.loads(line).items() if n != "checksum"} for line in lines]
+    return [json.dumps(row | ({"format": 2} if "format" in row else {})) for row in rows]
+
+
+@pytest.mark.parametrize("kept", [1, 5, 14])
+def test_a_journal_of_format_2_goes_on_with_checksums_bit_for_bit(tmp_path, written, kept):
+    path = put(tmp_path / "journal.jsonl", [*as_format_2(written[:kept]), '{"site": "lab-a", "num'])
+    path.write_bytes(path.read_bytes()[:-1])  # a kill cut the last line
+    assert run(path).trials == run().trials == run(path).trials  # from the file, and from it alone
+    lines = path.read_text().splitlines()
+    assert lines[:kept] == as_format_2(written[:kept]) and as_format_2(lines) == as_format_2(written)
+    assert all("checksum" in json.loads(line) for line in lines[kept:])
+    for k in (0, kept - 1, kept, len(lines) - 1):  # the checksums are of the old lines as well
+        changed = [*lines[:k], lines[k].replace("0", "1", 1), *lines[k + 1 :]]
+        with pytest.raises(CbocError, match=r"is damaged|is not a journal"):
+            read_journal(put(tmp_path / "changed.jsonl", changed))
+
+
+def test_a_frozen_journal_of_format_2_is_read_and_continued(tmp_path):
+    frozen = FROZEN / "format2" / "journal.jsonl"
+    header, trials, length = read_journal(frozen)
+    assert (header["format"], len(trials), length) == (2, 12, frozen.stat().st_size)
+    path, lines = tmp_path / "journal.jsonl", frozen.read_text().splitlines()
+    put(path, lines[:-1])
+    Journal(path, {name: value for name, value in header.items() if name != "format"}).close()
+    with pytest.raises(CbocError, match="belongs to another study .it differs in: plate"):
+        Journal(path, {name: value for name, value in header.items() if name != "format"} | {"plate": 2})
+    assert path.read_text().splitlines() == lines[:-1]
 
 
 def test_a_journal_cut_within_its_header_is_begun_again(tmp_path, written):
@@ -153,7 +217,7 @@ def test_a_journal_cut_within_its_header_is_begun_again(tmp_path, written):
         assert run(path).trials == expected and path.read_text().splitlines()[0] == written[0]
 
 
-@pytest.mark.parametrize("content", [b"hello", b'{"format": 2, "study": {"name": "another"', b'{"format": 1'])
+@pytest.mark.parametrize("content", [b"hello", b'{"format": 3, "study": {"name": "another"', b'{"format": 1'])
 def test_a_line_that_is_not_the_beginning_of_ours_is_left_alone(tmp_path, content):
     path = tmp_path / "journal.jsonl"
     path.write_bytes(content)

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from cboc.data.objective import Measurement
 from cboc.errors import CbocError
 from cboc.exchange.ledger import Ledger
 from cboc.exchange.study import Study
+from cboc.private_files import write_text
 from cboc.problems.problem import Problem
 from cboc.runs.history import History, in_order
 from cboc.runs.workers import Report, run_all
@@ -32,6 +34,7 @@ from cboc.studyfile.sources import Formula
 
 RECORD = "run.json"
 FORMAT = 2  # of a record; records of version 0.1.0 do not name a format
+CHECKSUM = "checksum"  # of everything else in a record
 TOGETHER, ALONE = "together", "alone"
 
 
@@ -62,6 +65,9 @@ class Run:
         tables = ("study", "directions", "sources", "earlier", "earlier_designs")
         if not isinstance(record, dict) or not all(isinstance(record.get(name), dict) for name in tables):
             raise CbocError(f"{self.directory / RECORD} is not a record of a run; start the run anew with --fresh.")
+        with _undamaged(self.directory / RECORD):
+            if record.pop(CHECKSUM, None) not in (None, _checksum(record)):  # records of 0.1.0 have none
+                raise ValueError
         return record
 
     @property
@@ -226,9 +232,14 @@ def begin(directory: Path, file: StudyFile, *, is_resumed: bool, is_fresh: bool,
             return run
     directory.mkdir(parents=True, exist_ok=True)
     unfinished = directory / f"{RECORD}.part"  # a kill leaves either no record or a whole one
-    unfinished.write_text(json.dumps(record | {"seeds": seeds}, indent=1), encoding="utf-8")
+    content = record | {"seeds": seeds}
+    write_text(unfinished, json.dumps(content | {CHECKSUM: _checksum(content)}, indent=1))
     unfinished.replace(directory / RECORD)
     return run
+
+
+def _checksum(content: dict[str, Any]) -> str:
+    return sha256(json.dumps(content).encode()).hexdigest()
 
 
 def _journals(directory: Path) -> list[Path]:

@@ -14,6 +14,8 @@ from cboc.evidence.figures.biosensor.landscape import COARSE, PAIRS, Landscape
 from cboc.evidence.results import EDITION, libraries
 from cboc.runs.run import Run
 
+from ...storage.tampering import reseal_lines
+
 EVIL = "<img src=x onerror=alert(1)>"
 STUDY = f"""
 [study]
@@ -50,10 +52,11 @@ def lonely(study, tmp_path_factory):
     failed = next(trial for trial in history.of(EVIL) if trial.turn and trial.turn.number == 1)
     row = {**failed.to_row(), "status": "failed"}
     row.pop("outcomes")
-    told = json.dumps(failed.to_row())
+    told, failure = (json.dumps(each)[:-1] for each in (failed.to_row(), row))  # a checksum follows
     journal = (study / "together-0.jsonl").read_text(encoding="utf-8")
     assert told in journal
-    (folder / "together-0.jsonl").write_text(journal.replace(told, json.dumps(row)), encoding="utf-8")
+    (folder / "together-0.jsonl").write_text(journal.replace(told, failure), encoding="utf-8")
+    reseal_lines(folder / "together-0.jsonl")
     return folder
 
 
