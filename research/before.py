@@ -35,11 +35,11 @@ from cboc.evidence.tables.table import Table, Writing, write
 from cboc.runs.metrics import gap_so_far, paired
 from cboc.strategy.bayesian import Bayesian
 from cboc.strategy.gate import Gate
-from cboc.strategy.guide.decision import APART, Counsel, Guide, background, consistency
+from cboc.strategy.guide.decision import Counsel, Guide, background, consistency
 from cboc.strategy.guide.density import fit_density
 from cboc.strategy.guide.drawn_utility import Drawn
 from cboc.strategy.situation import Situation
-from cboc.strategy.verdict import Stance
+from cboc.strategy.verdict import APART, Stance
 from cboc.surrogate.fitting import Model
 from cboc.surrogate.priors import dimension_scaled
 from cboc.utility.utility import Utility

@@ -11,10 +11,10 @@ import numpy as np
 from cboc.arrays import Array
 from cboc.space.space import Space
 from cboc.strategy.guide.background import Box, _log_mean
-from cboc.strategy.guide.decision import APART, Counsel, Guide, background, rank_correlation
+from cboc.strategy.guide.decision import Counsel, Guide, background, rank_correlation
 from cboc.strategy.guide.density import DOUBTS, WIDTHS
 from cboc.strategy.situation import Situation
-from cboc.strategy.verdict import Stance
+from cboc.strategy.verdict import APART, Stance
 from cboc.utility.utility import Utility
 
 

@@ -532,7 +532,7 @@ def test_best_counts_results_from_before_the_study(here):
 
 def test_where_no_experiment_has_succeeded_nobody_is_told_of_a_gain(here):
     one(here, "raise cboc.ExperimentFailed('no')", ONE[ONE.index("[[site]]") :].replace("[red] lab", "other"))
-    assert call("simulate", "study.toml", "--out", "run").exit_code == 0
+    assert call("simulate", "study.toml", "--out", "run", "--keep-going").exit_code == 0
     said = {"mean gain": None, "advice": "Nothing to judge by yet: you have no outcome."}
     rows = json.loads(call("advise", "run", "--format", "json").stdout)
     assert len(rows) == 2 and all(said.items() <= row.items() for row in rows)
@@ -549,7 +549,7 @@ def test_nothing_that_is_not_there_is_taken_for_an_unfinished_run():
 
 def test_where_no_experiment_has_succeeded_best_says_so_and_plot_draws_the_rest(here):
     one(here, "raise cboc.ExperimentFailed('no')")
-    assert call("simulate", "study.toml", "--out", "run").exit_code == 0
+    assert call("simulate", "study.toml", "--out", "run", "--keep-going").exit_code == 0
     assert "no experiment has succeeded so far" in sentence(call("best", "run"))
     result = call("plot", "run")
     assert result.exit_code == 0 and "progress (no experiment has succeeded so far)" in result.stderr

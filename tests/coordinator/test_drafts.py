@@ -66,8 +66,8 @@ def test_once_a_site_has_joined_proposed_or_left_the_terms_stay(engine, exchange
 
 
 def test_terms_that_no_coordinator_can_run_are_refused_here_too(engine, exchange):  # noqa: ARG001
-    with pytest.raises(CbocError, match="printable"):
-        Drafts(engine).replace(replace(OTHER, sites=("y", "z\n")))
+    with pytest.raises(CbocError, match="has no deadline; give one, or leave the quorum out"):
+        Drafts(engine).replace(replace(OTHER, pace="rounds", quorum=2))
 
 
 def test_of_a_site_that_joins_and_new_terms_at_the_same_moment_one_comes_first(engine, exchange):

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections import Counter
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -205,9 +206,10 @@ def test_a_strategy_that_was_given_in_python_is_missed_aloud(labs):
     note = "The strategy given in Python is not in x.db; this command uses the default one instead."
     assert note not in call("ask")
     own = Policy(Bayesian(), initial=1)
-    assert cboc.join(storage="x.db", policy=own).policy == own
+    drawn = cboc.join(storage="x.db", policy=own).policy.seed
+    assert cboc.join(storage="x.db", policy=own).policy == replace(own, seed=drawn)
     assert call("ask").count(note) == 1 and call("status") == ""
-    assert cboc.join(storage="x.db").policy == Policy(initial=1)
+    assert cboc.join(storage="x.db").policy == Policy(initial=1, seed=drawn)
     cboc.join(storage="x.db", policy=Policy(initial=1))
     assert note not in call("ask")
 

@@ -75,12 +75,12 @@ def test_a_quick_run_has_as_many_seeds_as_it_is_told(here, monkeypatch):
 
 
 def test_without_a_terminal_progress_is_lines(capsys, monkeypatch):
-    monkeypatch.setattr(progress, "EVERY", 0.0)
+    monkeypatch.setattr(progress, "SOON", 0.0)
     with progress.bar(10, 4) as advance:
         advance("first", 2)
         advance("second", 4)
     (line,) = capsys.readouterr().err.splitlines()
-    assert line == "6 of 10 experiments, about 0 min left. first"
+    assert line == "6 of 10 experiments, about 0 s left. first"
 
 
 def test_the_papers_tables_and_pictures(here, monkeypatch):

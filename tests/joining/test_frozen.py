@@ -106,6 +106,15 @@ def wanted(row):
     }
 
 
+def nearly(said):
+    """The same, with numbers that equal others within 1e-4: a search on another processor ends elsewhere by so much."""
+    if isinstance(said, dict):
+        return {key: nearly(value) for key, value in said.items()}
+    if isinstance(said, list):
+        return [nearly(value) for value in said]
+    return pytest.approx(said, abs=1e-4) if isinstance(said, float) else said
+
+
 @pytest.mark.parametrize(("lab_a", "end"), [("lab-a.db", "expected.json"), ("alone.db", "expected-alone.json")])
 def test_three_sites_of_then_come_to_the_same_end(tmp_path, lab_a, end):
     expected = json.loads((FROZEN / end).read_text())
@@ -116,7 +125,8 @@ def test_three_sites_of_then_come_to_the_same_end(tmp_path, lab_a, end):
         go_on([cboc.join(url, storage=file, policy=as_then(file)) for file in files], expected)
         for name, file in zip(SITES, files, strict=True):
             site = cboc.join(storage=file)
-            assert [seen(trial) for trial in site.trials] == [wanted(row) for row in expected[name]]
+            for trial, row in zip(site.trials, expected[name], strict=True):
+                assert seen(trial) == nearly(wanted(row)), trial.number
             about = SiteFile(file).about
             assert about["format"] == FORMAT == 3 and about["policy"]["seed"] == 5 and about["site"] == name
             there = site.network.membership()

@@ -8,8 +8,7 @@ import pytest
 from cboc.site.origin import Kind
 from cboc.site.trial import Status, Trial
 from cboc.site.turn import Answer, Decision, Turn
-from cboc.strategy.guide.decision import APART
-from cboc.strategy.verdict import Note, Stance, Verdict
+from cboc.strategy.verdict import APART, Note, Stance, Verdict
 
 SITES = ("a", "b", "c")
 THIRD = 0.7 / 3

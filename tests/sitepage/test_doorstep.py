@@ -137,6 +137,8 @@ def test_a_page_that_was_started_again_still_has_the_invitation(door, client):
 
 @pytest.mark.parametrize("width", [1280, 360])
 def test_a_person_joins_with_a_file_and_sees_the_first_design(door, browser, width):
+    from playwright.sync_api import expect
+
     complaints = []
     context = browser.new_context(base_url=door.page, viewport={"width": width, "height": 800})
     window = context.new_page()
@@ -149,7 +151,7 @@ def test_a_person_joins_with_a_file_and_sees_the_first_design(door, browser, wid
     window.set_input_files("#invitation-file", door.folder / "picture.cboc")
     window.wait_for_selector("text=is it the invitation?")
     window.set_input_files("#invitation-file", door.file())
-    window.wait_for_function("document.getElementById('invitation-text').value.includes('cboc invitation')")
+    expect(window.locator("#invitation-text")).to_have_value(re.compile("cboc invitation"))
     window.click("text=Look at the terms")
     window.wait_for_selector("text=What will leave your lab")
     assert window.evaluate("document.documentElement.scrollWidth") <= width

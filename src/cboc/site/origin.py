@@ -13,8 +13,7 @@ from math import exp
 
 from cboc.exchange.messages import Point
 from cboc.site.turn import Answer, Decision, Turn
-from cboc.strategy.guide.decision import APART
-from cboc.strategy.verdict import Note, Stance
+from cboc.strategy.verdict import APART, Note, Stance
 
 LARGEST = 10.0  # nats beyond which a share says nothing
 IN_NUMBERS = re.compile(r" \(rank correlation [^()]*\)$")  # at the end of a guide's reason

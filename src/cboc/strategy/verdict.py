@@ -13,6 +13,8 @@ import numpy as np
 from cboc.arrays import is_number
 from cboc.errors import CbocError
 
+APART = "there is too little evidence that the sites' best designs lie together"  # the usual reason to be in doubt
+
 
 class Stance(StrEnum):
     """A site's stance to the others, according to its guide."""

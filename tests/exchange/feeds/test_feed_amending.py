@@ -12,6 +12,7 @@ from cboc.exchange.feeds.entry import Act, write
 from cboc.exchange.feeds.record import Record
 from cboc.exchange.feeds.replica import Taken
 from cboc.exchange.messages import Proposal
+from cboc.names import as_agreed
 
 from .shelf import Shelf, feed_of
 
@@ -217,7 +218,7 @@ def test_what_is_under_a_version_that_is_not_in_force_does_not_count():
     ("change", "reason"),
     [
         ({"horizon": 9, "version": 1}, "a budget only grows"),
-        ({"sites": ("x", "y", "z\n"), "version": 1}, "short and can be printed"),
+        ({"sites": ("x", "y", "z\n"), "version": 1}, "all of which can be printed"),
         ({"horizon": 12, "version": 0}, "not a new one"),
         ({"deadline": 60.0, "version": 1}, "a deadline may be another one, but not come or go"),
         ({"rule": "leader", "version": 1}, "cannot change in a study that runs"),
@@ -226,7 +227,8 @@ def test_what_is_under_a_version_that_is_not_in_force_does_not_count():
 def test_a_feed_that_agrees_to_what_cannot_be_is_refused_from_there_on(change, reason):
     old = study()
     _, of = begun(old)
-    y, wrong = of["y"], replace(old, **change)
+    with as_agreed():  # whoever forges an agreement takes any name
+        y, wrong = of["y"], replace(old, **change)
     entry = write(y._keys, old.digest, "y", y.feed.last, 0, {"act": Act.AMEND, "agreement": wrong.agreement()})
     of["x"].sync()
     assert of["x"].replica.take(entry) is Taken.REFUSED and reason in of["x"].replica.feeds["y"].trouble

@@ -32,7 +32,7 @@ from cboc.strategy.guide.borrowing import has_patience, originals, own_best
 from cboc.strategy.guide.density import OptimumDensity, fit_density
 from cboc.strategy.guide.drawn_utility import Drawn
 from cboc.strategy.situation import Situation
-from cboc.strategy.verdict import Stance
+from cboc.strategy.verdict import APART, Stance
 from cboc.utility.utility import Utility
 
 NEAR = 0.5  # nats: a design with l above this is near the others
@@ -40,7 +40,6 @@ TRIED = 2  # designs near the others, before the site's own outcomes can contrad
 POINTS = 1024  # drawn from a space with constraints
 PATIENCE, HOPE = 2.0, 0.1
 LEVELS = 200  # of a parameter; more are as good as continuous
-APART = "there is too little evidence that the sites' best designs lie together"
 UNDRAWN = "your utility is not a logarithm, so the others' best designs cannot draw it"
 RANGES = {
     "weight": (0.0, 1e6),
