@@ -36,6 +36,8 @@ def test_the_digest_tells_studies_apart_and_survives_a_copy():
         Study(SPACE, ["a", "b"], 10, deadline=60.0, pace="rounds"),
         Study(SPACE, ["a", "b"], 10, deadline=61.0, pace="rounds"),
         Study(SPACE, ["a", "b"], 10, objectives=("yield",), pace="rounds"),
+        Study(SPACE, ["a", "b"], 10, objectives=("yield",), units=("%",), pace="rounds"),
+        Study(SPACE, ["a", "b"], 10, units=("%",), pace="rounds"),
     ]
     assert len({study.digest, *(other.digest for other in others)}) == len(others) + 1
 
@@ -45,6 +47,7 @@ def test_the_digest_tells_studies_apart_and_survives_a_copy():
     [
         {},
         {"deadline": 86400, "quorum": 2, "objectives": ["yield"]},
+        {"objectives": "yield", "units": "%"},
         {"rule": [[0.5, 0.5], [0.5, 0.5]], "graph": [("a", "b")], "budgets": {"b": 3}},
     ],
 )
@@ -53,6 +56,21 @@ def test_an_agreement_is_read_back_to_the_same_study(terms):
     again = Study.from_agreement(study.agreement())
     assert again.canonical == study.canonical and again.digest == study.digest
     assert study.agreement()["pace"] == "rounds"
+
+
+def test_a_study_without_a_unit_has_the_digest_that_it_always_had():
+    """Studies that are under way know each other by it."""
+    study = Study(SPACE, ["a", "b"], 10, pace="rounds")
+    assert "units" not in study.agreement() and study.units == ()
+    assert Study(SPACE, ["a", "b"], 10, units=("",), pace="rounds").canonical == study.canonical
+    assert study.digest == "28ea1481802873fe"
+
+
+def test_what_is_measured_has_a_name_and_a_unit():
+    named = Study(SPACE, ["a", "b"], 10, objectives="yield", units="%").objective
+    assert (named.word, named.label, named.column, named.of(62.5)) == ("yield", "yield (%)", "yield (%)", "62.5 %")
+    nameless = Study(SPACE, ["a", "b"], 10).objective
+    assert (nameless.word, nameless.label, nameless.column, nameless.of(62.5)) == ("outcome", "Outcome", "y", "62.5")
 
 
 # ---------------------------------------------------------------------------------------------- rules of one's own
@@ -217,6 +235,9 @@ def test_a_study_of_one_site_is_fine():
         ({"objectives": ("y", "z")}, "a study has one objective"),
         ({"objectives": (" ",)}, "a study has one objective"),
         ({"objectives": 3}, "this is 3"),
+        ({"units": 3}, "an objective's unit is a text such as '%'; this is 3"),
+        ({"units": ("%", "g")}, "an objective's unit is a text such as '%'"),
+        ({"units": "x" * 101}, "a unit has at most 100 characters"),
     ],
 )
 def test_a_wrong_agreement_is_refused_in_one_sentence(options, complaint):

@@ -61,6 +61,7 @@ def test_what_the_template_shows_in_comments_is_understood(write):
     assert file.study.space.names == ("temperature", "enzyme", "buffer", "salt", "cycles", "solvent")
     assert file.study.space.constraints == ("buffer + salt <= 1",)
     assert (file.initial, file.study.quorum, file.stop_below) == (10, 2, 0.001)
+    assert file.study.objective.label == "yield (%)"
 
 
 BAD_TIMES = [

@@ -136,6 +136,7 @@ def shown_terms(path: str, file: Path, direction: str | None) -> str | None:
     study, site = look(keep(given, file))
     others = ", ".join(name for name in study.sites if name != site) or "nobody else"
     typer.echo(f"'{study.name}': you are '{site}', with {others}; {study.budget(site)} experiments.")
+    typer.echo(f"What you measure: {study.objective.label}.")
     typer.echo(f"What will leave your lab: {'; '.join(leaves(study))}. Outcomes stay.")
     if direction is None and sys.stdin.isatty():
         direction = typer.prompt("What to do with your outcome (maximise or minimise)")

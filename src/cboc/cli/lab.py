@@ -94,7 +94,9 @@ def join(
         ),
     ] = None,
     data: Annotated[Path | None, typer.Option(metavar="CSV", help="Results from before the study.")] = None,
-    outcome: Annotated[str, typer.Option(help="The outcome's column in that file.")] = "y",
+    outcome: Annotated[
+        str | None, typer.Option(help="The outcome's column in that file.", show_default="the objective's name, or y")
+    ] = None,
     initial: Annotated[
         int | None,
         typer.Option(min=0, help="How many space-filling experiments to begin with.", show_default="2 per parameter"),
@@ -281,7 +283,7 @@ def tell(
         known = _trial(site, trial, file)
         changed = _changed(site, known, ran or [])
         site.tell(known, Measurement(y, sem), ran=changed, cost=cost, is_correction=again)
-        notes.print(f"Trial {known.number}: {y:g}{'' if sem is None else f' ± {sem:g}'}.")
+        notes.print(f"Trial {known.number}: {site.study.objective.of(Measurement(y, sem))}.")
     notes.print(summary(site, file))
 
 
@@ -355,7 +357,7 @@ def best_row(file: Path) -> Row:
     site = site_of(file)
     if not len(site.dataset):
         raise CbocError(f"{file} holds no result yet; {hint('ask', file)} gives an experiment.")
-    return {"site": site.name, "y": site.best.y, **site.best_design}
+    return {"site": site.name, site.study.objective.column: site.best.y, **site.best_design}
 
 
 def _changed_policy(file: Path, given: dict[str, Any]) -> Policy:

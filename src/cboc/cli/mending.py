@@ -13,6 +13,7 @@ from cboc.cli.show import Format, Row, write
 from cboc.cli.site_option import FILE, SiteOption, hint
 from cboc.cli.standing import local_time, summary
 from cboc.errors import CbocError
+from cboc.exchange.objective import Objective
 from cboc.site.site import Site
 from cboc.site.trial import TOLD, Trial
 from cboc.storage.sitefile import Change
@@ -82,10 +83,11 @@ def history(
         raise CbocError(
             f"{file} has no trial{'' if trial is None else f' {trial}'} yet; {hint('ask', file)} makes one."
         )
-    typer.echo(write([_row(change) for change in changes], format))
+    outcome = Objective.of_agreement(kept.about["agreement"]).head
+    typer.echo(write([_row(change, outcome) for change in changes], format))
 
 
-def _row(change: Change) -> Row:
+def _row(change: Change, outcome: str) -> Row:
     trial = change.trial
     measured = ", ".join(map(str, trial.outcomes.values()))
     return {
@@ -93,7 +95,7 @@ def _row(change: Change) -> Row:
         "at": local_time(change.at),
         "by": change.by,
         "status": str(trial.status),
-        "outcome": measured or None,
+        outcome: measured or None,
         "cost": trial.cost,
         "note": trial.note or None,
         "remark": trial.remark or None,

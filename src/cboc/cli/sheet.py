@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from cboc.cli.show import Format, Row, many, write
 from cboc.errors import CbocError, at
+from cboc.exchange.objective import Objective
 from cboc.site import worksheet
 from cboc.site.counted import counted
 from cboc.site.plate import Same
@@ -64,7 +65,9 @@ def sheet(site: Site, trials: Sequence[Trial], format: Format) -> str:
             for name, value in trials[0].design(site.space).items()
         ]
         where = f", well {trials[0].place}" if trials[0].place else ""
-        return f"Trial {trials[0].number}, {counted(site, trials[0])}{where}\n{write(rows, Format.TABLE)}"
+        return (
+            f"Trial {trials[0].number}, {counted(site, trials[0])}{where}{_wanted(site)}\n{write(rows, Format.TABLE)}"
+        )
     has_wells = any(trial.place for trial in trials)
     return write([_line(site, trial, has_wells) for trial in trials], Format.TABLE)
 
@@ -103,6 +106,12 @@ def told_lines(entered: Entered, sheet: str) -> str:
         f" {many(other, 'line')} {'has' if other == 1 else 'have'} another design than was asked for, and that is kept."
     )
     return f"{start}{more}{before}.{ran if other else ''}"
+
+
+def _wanted(site: Site) -> str:
+    """What to measure, if that has a name or a unit."""
+    objective = site.study.objective
+    return "" if objective == Objective() else f": measure {objective.head}"
 
 
 def _plain(site: Site, trial: Trial) -> dict[str, object]:

@@ -15,6 +15,7 @@ from cboc.cli.site_option import hint
 from cboc.errors import CbocError
 from cboc.exchange.amendment import changes
 from cboc.exchange.network import Drift, Standing
+from cboc.exchange.objective import Objective
 from cboc.site.site import Site
 from cboc.site.trial import TOLD, Status, Trial
 from cboc.storage.sitefile import SiteFile
@@ -43,7 +44,7 @@ def numbers(trials: list[Trial]) -> str:
 def summary(site: Site, file: Path) -> str:
     """What to say after a result: how many there are, the best so far, what was spent, and what comes next."""
     told, spent = sum(trial.status in TOLD for trial in site.trials), spending(site)
-    found = f"best so far {site.best.y:.6g}" if len(site.dataset) else "no outcome so far"
+    found = f"best so far {_best(site)}" if len(site.dataset) else "no outcome so far"
     cost = f", {_cost(spent)}" if spent.limit is not None else ""
     return f"{many(told, 'experiment')}{_failed(site)}, {found}{cost}. {_next(site, file, spent)}"
 
@@ -60,6 +61,10 @@ def _next(site: Site, file: Path, spent: Spending) -> str:
     are = "1 is" if count == 1 else f"{count} are"
     more = "the budget is spent, so no more follow" if spent.is_all else f"{hint('ask --count 8', file)} asks for more"
     return f"{are} still open: {ask} shows {'it' if count == 1 else 'them'}, {more}."
+
+
+def _best(site: Site) -> str:
+    return site.study.objective.of(f"{site.best.y:.6g}")
 
 
 def _failed(site: Site) -> str:
@@ -88,7 +93,12 @@ def standing_of(site: Site, file: Path) -> Iterator[tuple[str, Any]]:
     yield "failed", sum(trial.status is Status.FAILED for trial in site.trials)
     if site.cost or site.policy.most_cost is not None:
         yield "cost", _cost(spending(site))
-    yield "best", site.best.y if len(site.dataset) else None
+    if study.objective != Objective():
+        yield "outcome", f"{study.objective.label}, to {site.direction}"
+    if study.objective.unit and len(site.dataset):
+        yield "best", _best(site)
+    else:
+        yield "best", site.best.y if len(site.dataset) else None
     if site.is_finished:
         yield "to be run", "nothing: the study is over for this site"
         return

@@ -98,7 +98,8 @@ def _line(site: Site, trial: Trial, took: float) -> str:
     start = f"Trial {trial.number}, {trial.number + 1} of {total} ({ran}; {took:.1f} s{cost})"
     if trial.status == Status.FAILED:
         return f"{start}: failed, {trial.note}."
-    return f"{start}: {trial.y:.6g}, best so far {site.best.y:.6g}."
+    y, best = (site.study.objective.of(f"{number:.6g}") for number in (trial.y, site.best.y))
+    return f"{start}: {y}, best so far {best}."
 
 
 def _warn_of_no_cost(site: Site, trial: Trial) -> bool:

@@ -19,6 +19,8 @@ from cboc.consensus.rules import Snapshot, as_rule
 from cboc.errors import CbocError, did_you_mean, short
 from cboc.exchange.identity import identify
 from cboc.exchange.messages import MOST_BESTS, MOST_TURNS, Mix, News, Point, Proposal
+from cboc.exchange.objective import Objective
+from cboc.exchange.objective import checked as checked_objectives
 from cboc.exchange.pace import as_pace
 from cboc.names import LONGEST_NAME, as_agreed, check_name
 from cboc.space.space import Space
@@ -47,9 +49,10 @@ class Study:
     sites are neighbours. With `shares_best` the sites tell each other their best
     design so far, never how good it is: the default, unless everybody works alone. In rounds, `deadline` is in
     seconds from the first proposal of a round: when it has passed and `quorum` sites are in, the round closes
-    without the rest; without a deadline, a quorum has no effect. `objectives` are the names of what is measured,
-    one for now; which way is better, and every number, stays with the sites. A study that runs can be amended:
-    `version` counts how often, and without a coordinator all `stewards` have to sign it, by default all sites.
+    without the rest; without a deadline, a quorum has no effect. `objectives` are the names of what is measured, one
+    for now, and `units` their units; which way is better, and every number, stays with the sites. A study that runs can
+    be amended: `version` counts how often, and without a coordinator all `stewards` have to sign it, by default all
+    sites.
     """
 
     space: Space
@@ -66,6 +69,7 @@ class Study:
     objectives: tuple[str, ...] = ("y",)
     version: int = 0
     stewards: tuple[str, ...] = ()  # none named: every site
+    units: tuple[str, ...] = ()  # of the objectives
 
     def __post_init__(self) -> None:
         if not isinstance(self.space, Space):
@@ -135,11 +139,9 @@ class Study:
                 "a deadline and a quorum say when a round closes, and at the free pace there are no rounds; leave them "
                 "out, or set pace = 'rounds'."
             )
-        names = self.objectives if isinstance(self.objectives, list | tuple) else (self.objectives,)
-        if len(names) != 1 or not isinstance(names[0], str) or not names[0].strip():
-            raise CbocError(f"a study has one objective, given by name, such as 'y'; this is {short(self.objectives)}.")
-        check_name("an objective's name", names[0])
-        object.__setattr__(self, "objectives", tuple(names))
+        objectives, units = checked_objectives(self.objectives, self.units)
+        object.__setattr__(self, "objectives", objectives)
+        object.__setattr__(self, "units", units)
 
     def _check_version(self) -> None:
         if type(self.version) is not int or not 0 <= self.version <= MOST_TURNS:
@@ -192,6 +194,11 @@ class Study:
     def needs_rewards(self) -> bool:
         """Whether the rule asks for the scalar S_k beside the design."""
         return bool(self.rule.needs_rewards)
+
+    @property
+    def objective(self) -> Objective:
+        """What is measured, with its unit."""
+        return Objective(self.objectives[0], *self.units)
 
     @property
     def is_lonely(self) -> bool:
@@ -322,8 +329,8 @@ class Study:
         return sum(map(self.budget, self.sites))
 
     def agreement(self) -> dict[str, Any]:
-        """Everything the parties must agree on, as plain data; a version of 0, and no stewards, are left out."""
-        amended = {"version": self.version, "stewards": list(self.stewards)}
+        """Everything the parties must agree on, as plain data; a version of 0, no stewards, no units are left out."""
+        later = {"version": self.version, "stewards": list(self.stewards), "units": list(self.units)}
         return {
             "name": self.name,
             "space": self.space.to_dict(),
@@ -337,7 +344,7 @@ class Study:
             "deadline": self.deadline,
             "pace": self.pace.name,
             "objectives": list(self.objectives),
-            **{name: value for name, value in amended.items() if value},
+            **{name: value for name, value in later.items() if value},
         }
 
     @classmethod

@@ -49,7 +49,7 @@ def join(
     policy: Policy | None = None,
     study: Study | None = None,
     data: Dataset | str | Path | None = None,
-    outcome: str = "y",
+    outcome: str | None = None,
     certificate: str | None = None,
     sealed: bool | None = None,
     drifts: bool | None = None,
@@ -70,11 +70,11 @@ def join(
     pulled and pushed; both are kept until they are given again. `policy` is how the site behaves; all of it but its
     strategy is kept in the file. `study` is what the site expects: if the others' differs, this raises the differences
     and does not join. `data` are results from before the study, a dataset or a CSV file whose column `outcome` holds
-    them. With the direction they are kept in the file, and may be changed until the first trial. `certificate` is the
-    PEM text of the coordinator's self-signed one. While the coordinator is down the site goes on alone, and says so;
-    `goes_on_alone` overrides that for this process. `on_retry` is called with the reason when a message has to be
-    repeated. With `accept`, a change of the study that waits is accepted. `door` says who writes, for the file's
-    history. Tokens and keys are made here, and kept before anything is sent.
+    them, by default the one with the objective's name. With the direction they are kept in the file, and may be changed
+    until the first trial. `certificate` is the PEM text of the coordinator's self-signed one. While the coordinator is
+    down the site goes on alone, and says so; `goes_on_alone` overrides that for this process. `on_retry` is called with
+    the reason when a message has to be repeated. With `accept`, a change of the study that waits is accepted. `door`
+    says who writes, for the file's history. Tokens and keys are made here, and kept before anything is sent.
     """
     if is_invitation(url):
         url, code, certificate = unfolded(url, code, certificate)
@@ -229,10 +229,10 @@ def _begun(file: SiteFile, agreed: Study, policy: Policy) -> Policy:
     return replace(policy, initial=kept["initial"], seed=kept_policy(file).seed)
 
 
-def _begin_with(file: SiteFile, data: Dataset | str | Path, agreed: Study, outcome: str) -> None:
+def _begin_with(file: SiteFile, data: Dataset | str | Path, agreed: Study, outcome: str | None) -> None:
     direction = file.about["direction"]
     if not isinstance(data, Dataset):
-        data = Dataset.from_csv(data, agreed.space, outcome, direction=direction)
+        data = Dataset.from_csv(data, agreed.space, outcome or agreed.objective.name, direction=direction)
     if file.is_begun and data != file.data(agreed.space.dimension, direction):
         raise CbocError(f"{file.path} began with other data from before the study, which cannot change any more.")
     file.remember(data=data.to_dict())

@@ -55,7 +55,7 @@ def _by_site(groups: Sequence[tuple[str, str, Sequence[History]]], moments: Arra
         ax.set_xlim(0.0, moments[-1])
         style.title(ax, f"{site} ({first.directions[site]})")
     band = f" (band: standard error over {seeds} seeds)" if seeds > 1 else ""
-    fig.supylabel("best outcome so far", fontsize=style.NORMAL, color=INK)
+    fig.supylabel(style.best_so_far(first.study.objective), fontsize=style.NORMAL, color=INK)
     fig.supxlabel(f"{time}{band}", fontsize=style.NORMAL, color=INK)
     style.legend(fig, [{"color": colour, "label": label, "linewidth": 2.2} for label, colour, _ in reversed(groups)])
     return fig

@@ -46,7 +46,7 @@ def _by_site(groups: Sequence[tuple[str, str, Sequence[History]]]) -> Figure:
         style.whole_rounds(ax, max(len(curve.mean) for curve in curves) - 1)
         style.title(ax, f"{site} ({first.directions[site]})")
     band = f" (band: standard error over {seeds} seeds)" if seeds > 1 else ""
-    fig.supylabel("best outcome so far", fontsize=style.NORMAL, color=INK)
+    fig.supylabel(style.best_so_far(first.study.objective), fontsize=style.NORMAL, color=INK)
     fig.supxlabel(f"experiment{band}", fontsize=style.NORMAL, color=INK)
     style.legend(fig, [{"color": colour, "label": label, "linewidth": 2.2} for label, colour, _ in reversed(groups)])
     return fig

@@ -13,6 +13,7 @@ import numpy as np
 
 from cboc.arrays import Array
 from cboc.errors import CbocError, installing
+from cboc.exchange.objective import Objective
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -99,6 +100,11 @@ def title(ax: Axes, text: str) -> None:
 def headline(fig: Figure, text: str) -> None:
     """Write the message of the picture over all panels."""
     fig.suptitle(text, x=0.012, ha="left", fontsize=NORMAL + 1.5, fontweight="bold", color=INK)
+
+
+def best_so_far(objective: Objective) -> str:
+    """The name of an axis on which the best outcome so far is drawn."""
+    return f"best {objective.word} so far{f' ({objective.unit})' if objective.unit else ''}"
 
 
 def axis_labels(ax: Axes, x: str = "", y: str = "") -> None:

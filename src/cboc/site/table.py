@@ -34,7 +34,7 @@ def _headers(site: Site, zone: timezone) -> dict[str, str]:
     """The columns and their heads: a parameter has its unit, and a time its zone."""
     parameters = site.space.parameters
     designs = {f"x.{name}": f"{name} ({p.unit})" if p.unit else name for name, p in parameters.items()}
-    others = {"y": site.study.objectives[0]}
+    others = {"y": site.study.objective.column}
     others |= {name: name for name in ("sem", "cost", "status", "decision", "note", "remark")}
     others |= {"began": f"begun ({zone})", "ended": f"told ({zone})"}
     own = {"trial": "trial", "well": "well"} | designs | others

@@ -70,16 +70,24 @@ def picture(site: Site) -> Option:
         "grid": {
             "left": 4,
             "right": 16,
-            "top": 12,
+            "top": 30,
             "bottom": 4,
             "outerBoundsMode": "same",
             "outerBoundsContain": "all",
         },
         "tooltip": {"renderMode": "richText", "formatter": "{b}"},
         "xAxis": {"type": "category", "data": list(range(len(site.trials)))},
-        "yAxis": [{"type": "value", "scale": True}, {"type": "value", "show": False, "min": 0, "max": 1}],
+        "yAxis": [
+            {"type": "value", "scale": True, **_named(site.study.objective.label)},
+            {"type": "value", "show": False, "min": 0, "max": 1},
+        ],
         "series": [_series(name, shape, points[name]) for name, shape in zip(Kind, SHAPES, strict=False)],
     }
+
+
+def _named(label: str) -> Option:
+    """The name of an axis, above it."""
+    return {"name": label, "nameTextStyle": {"align": "left"}}
 
 
 def _series(name: Kind, shape: str, points: list[Option]) -> Option:

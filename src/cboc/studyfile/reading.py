@@ -13,6 +13,7 @@ from typing import Any
 from cboc.consensus.rules import RULES
 from cboc.data.dataset import Dataset, Direction
 from cboc.errors import CbocError, at, did_you_mean
+from cboc.exchange.objective import USUAL
 from cboc.exchange.pace import PACES
 from cboc.exchange.study import Study
 from cboc.experiment.durations import LogNormal
@@ -49,7 +50,8 @@ from cboc.studyfile.sources import Executable, Formula, Script, Source
 
 STUDY_KEYS = (
     "name", "horizon", "rule", "graph", "gate", "shares_best", "guide", "initial", "seed", "quorum", "stop_below",
-    "surrogate", "utility", "constraints", "deadline", "pace", "stewards", "plate", "same", "most_cost",
+    "surrogate", "utility", "constraints", "deadline", "pace", "stewards", "plate", "same", "most_cost", "objective",
+    "unit",
 )  # fmt: skip
 SITE_KEYS = (
     "name", "direction", "budget", "problem", "scale", "offset", "shift", "noise", "experiment", "program", "data",
@@ -66,17 +68,8 @@ pace = "rounds"       # everybody waits for everybody (the paper);
 LARGEST = 1_000_000  # bytes of a study file; one of 200 sites has 40,000
 LONG = "7 d"  # a site that never returns does not hold up the others for ever
 OWN_KEYS = (
-    "gate",
-    "guide",
-    "initial",
-    "seed",
-    "stop_below",
-    "surrogate",
-    "utility",
-    "plate",
-    "same",
-    "most_cost",
-)  # of [study], in a simulation
+    "gate", "guide", "initial", "seed", "stop_below", "surrogate", "utility", "plate", "same", "most_cost",
+)  # fmt: skip  # of [study], in a simulation
 TABLES = Kind("a list of tables", lambda value: isinstance(value, list) and all(isinstance(row, dict) for row in value))
 
 
@@ -173,13 +166,14 @@ def read(path: str | Path) -> StudyFile:
     path = Path(path)
     settings, sites, sources, space = _parts(path)
     directions = {site: _direction(section) for site, section in sites.items()}
+    study = _study(settings, space, sites)
     file = StudyFile(
         path=path,
-        study=_study(settings, space, sites),
+        study=study,
         directions=directions,
         sources=sources,
         data={
-            site: _data(section, space, directions[site], path.parent)
+            site: _data(section, space, directions[site], path.parent, study.objective.name)
             for site, section in sites.items()
             if "data" in section.values
         },
@@ -381,6 +375,8 @@ def _study(settings: Section, space: Space, sites: Mapping[str, Section]) -> Stu
         "pace": pace,
         "stewards": settings.get("stewards", TEXTS, ()),
         "name": settings.get("name", TEXT, "study"),
+        "objectives": settings.get("objective", TEXT, USUAL),
+        "units": settings.get("unit", TEXT, ""),
     }
     with at(settings.place):
         return Study(space, tuple(sites), **terms)
@@ -395,7 +391,7 @@ def _graph(settings: Section) -> Any:
     return settings.get("graph", Kind('"complete", "ring", "star" or a list of pairs of sites', accepts), "complete")
 
 
-def _data(section: Section, space: Space, direction: Direction, folder: Path) -> Dataset:
-    name, outcome = section.need("data", TEXT), section.get("outcome", TEXT, "y")
+def _data(section: Section, space: Space, direction: Direction, folder: Path, objective: str) -> Dataset:
+    name, outcome = section.need("data", TEXT), section.get("outcome", TEXT, objective)
     with at(section.place):
         return Dataset.from_csv(folder / name, space, outcome, direction=direction)

@@ -54,8 +54,11 @@ def content(place: Path, say: Callable[[str], None]) -> tuple[str, str, list[Htm
 def _lead(site: Site) -> str:
     told = sum(trial.status in TOLD for trial in site.trials)
     others = ", ".join(name for name in site.study.sites if name != site.name)
-    found = f"The best outcome, to {site.direction}, is {site.best.y:.6g}." if len(site.dataset) else "No outcome yet."
-    return f"{many(told, 'experiment')} so far, together with {others or 'nobody else'}. {found}"
+    start = f"{many(told, 'experiment')} so far, together with {others or 'nobody else'}."
+    if not len(site.dataset):
+        return f"{start} No outcome yet."
+    what = site.study.objective
+    return f"{start} The best {what.word}, to {site.direction}, is {what.of(f'{site.best.y:.6g}')}."
 
 
 def _best(site: Site) -> list[Html]:
@@ -63,7 +66,7 @@ def _best(site: Site) -> list[Html]:
         return [paragraph("No experiment has an outcome yet.")]
     space, design = site.space, site.best_design
     rows = [[label(space, name), p.shown(design[name])] for name, p in space.parameters.items()]
-    return [table(["parameter", "value"], [[site.study.objectives[0], cell(site.best.y)], *rows])]
+    return [table(["parameter", "value"], [[site.study.objective.column, cell(site.best.y)], *rows])]
 
 
 def _failures(site: Site) -> list[Html]:

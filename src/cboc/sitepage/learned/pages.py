@@ -79,7 +79,9 @@ def learned(session: Session, show: Show) -> APIRouter:
         learned, trial = lessons.of(site), next((t for t in site.to_run if t.number == number), None)
         if learned is None or trial is None:
             return HTMLResponse("")
-        return show("expected.html", expected=learned.expected(trial.x), best=site.best.y)
+        return show(
+            "expected.html", expected=learned.expected(trial.x), best=site.best.y, objective=site.study.objective
+        )
 
     @router.get("/charts/learned/slice/{number}")
     def slice_chart(number: int, at: str = BEST) -> Response:

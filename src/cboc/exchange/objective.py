@@ -1,0 +1,65 @@
+"""What the sites of a study measure: its name and its unit, as they are agreed. The numbers stay at the sites."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cboc.errors import CbocError, short
+from cboc.names import LONGEST_UNIT, check_name
+
+USUAL = "y"  # the name of an objective that nobody has named
+
+
+@dataclass(frozen=True)
+class Objective:
+    """The name of what is measured, and its unit; both may be left out."""
+
+    name: str = USUAL
+    unit: str = ""
+
+    @classmethod
+    def of_agreement(cls, agreement: Mapping[str, Any]) -> Objective:
+        """The objective of an agreement as plain data, also of one whose rule only its own process can rebuild."""
+        return cls(agreement.get("objectives", [USUAL])[0], *agreement.get("units", ()))
+
+    @property
+    def word(self) -> str:
+        """What to call it in a sentence: 'yield', or 'outcome' if it has no name."""
+        return "outcome" if self.name == USUAL else self.name
+
+    @property
+    def label(self) -> str:
+        """The head of a field or of a column: 'Outcome', 'yield', 'yield (%)'."""
+        return self._with_unit("Outcome" if self.name == USUAL else self.name)
+
+    @property
+    def head(self) -> str:
+        """The head of a column of a table on a terminal: 'outcome', 'yield (%)'."""
+        return self._with_unit(self.word)
+
+    @property
+    def column(self) -> str:
+        """The head of a column of a file: 'y', 'yield', 'yield (%)'."""
+        return self._with_unit(self.name)
+
+    def _with_unit(self, head: str) -> str:
+        return f"{head} ({self.unit})" if self.unit else head
+
+    def of(self, shown: object) -> str:
+        """A number with its unit: '62.5 %'."""
+        return f"{shown} {self.unit}".rstrip()
+
+
+def checked(names: Any, units: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The names of the objectives and their units, no units if none has one; raises one sentence if they are none."""
+    named, measured_in = (tuple(given) if isinstance(given, list | tuple) else (given,) for given in (names, units))
+    if len(named) != 1 or not isinstance(named[0], str) or not named[0].strip():
+        raise CbocError(f"a study has one objective, given by name, such as 'y'; this is {short(names)}.")
+    check_name("an objective's name", named[0])
+    if len(measured_in) > len(named) or not all(isinstance(unit, str) for unit in measured_in):
+        raise CbocError(f"an objective's unit is a text such as '%'; this is {short(units)}.")
+    for unit in measured_in:
+        check_name("a unit", unit, LONGEST_UNIT)
+    return named, measured_in if any(measured_in) else ()
