@@ -3,11 +3,13 @@
 import csv
 import io
 
+import numpy as np
 import pytest
 
-from cboc import CbocError, Dataset, Ledger, Policy, Site, Space, Study
+from cboc import CbocError, Dataset, Float, Ledger, Policy, Site, Space, Study
 from cboc.site import worksheet
-from cboc.site.trial import Status
+from cboc.site.trial import Status, Trial
+from cboc.site.turn import Decision
 
 SPACE = Space({"a": (0.0, 10.0), "b": (0.0, 1.0)})
 STUDY = Study(SPACE, ["x"], 3)
@@ -236,3 +238,68 @@ def test_a_remark_goes_out_with_a_sheet_and_comes_back_with_what_a_person_wrote(
     assert [trial.y for trial in lab.trials] == [0.5, None, 1.0]
     again = worksheet.enter_all(lab, worksheet.read(sheet, SPACE))
     assert (again.new, again.changed, again.known) == (0, 0, 2) and worksheet.is_told(sheet, lab)
+
+
+MIXTURE = Space(
+    {"T": Float(20, 90), "t": Float(0.5, 50, log=True), "a": (0.0, 1.0), "b": (0.0, 1.0), "c": (0.0, 1.0)},
+    ["a + b + c == 1", "T + 40 * a <= 80"],
+)
+
+
+def mixing(tmp_path, count=12):
+    """A site with open experiments, and the lines of its sheet."""
+    study = Study(MIXTURE, ["x"], 30)
+    site = Site(study, "x", Ledger(study), direction="maximise", policy=Policy(seed=4))
+    site.ask(count)
+    path = tmp_path / "sheet.csv"
+    path.write_text(worksheet.write(site.to_run, MIXTURE))
+    return site, path, list(csv.DictReader(io.StringIO(path.read_text())))
+
+
+def filled(path, rows):
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    return worksheet.read(path, MIXTURE)
+
+
+def test_a_sheet_has_digits_that_can_be_run_and_its_designs_keep_the_constraints():
+    designs = MIXTURE.sample(60, np.random.default_rng(3))
+    initial = {"turn": None, "decision": Decision.INITIAL}
+    trials = [Trial("x", n, Status.PENDING, tuple(x), **initial) for n, x in enumerate(designs.tolist())]
+    rows = list(csv.DictReader(io.StringIO(worksheet.write(trials, MIXTURE))))
+    assert {row["a"][:2] for row in rows} == {"0."} and min(len(row["a"]) for row in rows) == len("0.123")
+    for x, row in zip(designs, rows, strict=True):
+        assert max(len(row[name].replace(".", "").strip("0")) for name in MIXTURE.names) <= 7
+        design = {name: float(row[name]) for name in MIXTURE.names}
+        assert abs(MIXTURE.to_unit(design) - x).max() <= 1e-3
+
+
+def test_a_sheet_that_comes_back_unchanged_is_run_as_it_was_given_bit_for_bit(tmp_path):
+    site, path, rows = mixing(tmp_path)
+    asked = [trial.x.tolist() for trial in site.to_run]
+    for number, row in enumerate(rows):
+        row["y"] = str(number)
+        row["T"] = row["T"].rstrip("0").rstrip(".") if "." in row["T"] else row["T"]  # as a spreadsheet writes 61.50
+    assert worksheet.enter_all(site, filled(path, rows)) == worksheet.Entered(12, 0, 0, other=0)
+    assert [list(trial.executed) for trial in site.trials] == asked
+    assert {trial.note for trial in site.trials} == {""} and worksheet.is_told(path, site)
+
+
+def test_a_line_that_was_changed_is_kept_as_it_is_written(tmp_path):
+    site, path, rows = mixing(tmp_path, count=2)
+    rows[0] |= {"y": "0.5", "t": "3"}
+    assert worksheet.enter_all(site, filled(path, rows)).other == 1
+    ran = site.trials[0].design(MIXTURE)
+    assert ran == pytest.approx({name: float(rows[0][name]) for name in MIXTURE.names}, abs=1e-12)
+    assert ran["t"] == pytest.approx(3.0) and site.trials[0].note == "another design was run"
+
+
+def test_a_sheet_with_all_digits_from_an_earlier_version_is_as_it_was_asked_for(tmp_path):
+    site, path, rows = mixing(tmp_path, count=2)
+    asked = [list(trial.proposed) for trial in site.to_run]
+    for row, trial in zip(rows, site.to_run, strict=True):
+        row |= {name: repr(value) for name, value in trial.design(MIXTURE).items()} | {"y": "1"}
+    assert worksheet.enter_all(site, filled(path, rows)).other == 0
+    assert [list(trial.executed) for trial in site.trials] == asked

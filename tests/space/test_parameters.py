@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cboc.errors import CbocError
@@ -267,10 +267,24 @@ def test_misspelt_fields_are_refused_in_one_sentence(fields, message):
         (Int(1, 12), 7, "7"),
         (Choice(["water", "dmso"]), "dmso", "dmso"),
         (Float(0.12342, 1.0), 0.12343, "0.12343"),  # 0.1234 would be outside
+        (Float(1000, 1000.00002), 1000.0000056789, "1000.00000568"),
+        (Float(1, 1.01, log=True), 1.0054321, "1.005432"),
+        (Int(2**50, 2**50 + 9), 2**50 + 7, "1125899906842631"),
     ],
 )
 def test_as_many_digits_as_make_sense(parameter, value, text):
     assert parameter.shown(value) == text
+
+
+@given(
+    low=st.floats(-1e6, 1e6), width=st.floats(1e-3, 1e6), u=st.floats(0, 1), log=st.booleans(), scale=st.integers(-9, 9)
+)
+def test_what_is_shown_is_within_a_thousandth_of_the_range(low, width, u, log, scale):
+    low, width = (abs(low) + 1e-3 if log else low) * 10.0**scale, width * 10.0**scale
+    assume(low + 1e-5 * abs(low) < low + width)  # narrower log scales are not exact
+    parameter = Float(low, low + width, log=log)
+    value = parameter.from_unit(np.array([u]))
+    assert abs(parameter.to_unit(float(parameter.shown(value)))[0] - parameter.to_unit(value)[0]) <= 1e-3
 
 
 def test_what_is_allowed_in_words():

@@ -62,7 +62,7 @@ def sheet(site: Site, trials: Sequence[Trial], format: Format) -> str:
     if len(trials) == 1:
         rows: list[Row] = [
             {"parameter": name, "value": value, "unit": site.space.parameters[name].unit}
-            for name, value in trials[0].design(site.space).items()
+            for name, value in worksheet.printed(trials[0], site.space).items()
         ]
         where = f", well {trials[0].place}" if trials[0].place else ""
         return (
@@ -124,6 +124,5 @@ def _plain(site: Site, trial: Trial) -> dict[str, object]:
 
 
 def _line(site: Site, trial: Trial, has_wells: bool) -> Row:
-    design = trial.design(site.space)
-    shown = {name: p.shown(design[name]) for name, p in site.space.parameters.items()}
-    return {"trial": trial.number, **({"well": trial.place} if has_wells else {}), **shown}
+    where = {"well": trial.place} if has_wells else {}
+    return {"trial": trial.number, **where, **worksheet.printed(trial, site.space)}

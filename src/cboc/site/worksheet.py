@@ -4,9 +4,12 @@ trial,temperature,solvent,y,sem,status,cost
 7,62.5,water,,,,
 
 y is the outcome and sem its standard error, if known; cost is what the experiment cost, if you keep that. A line
-without an outcome has not been run yet, unless its status says failed or abandoned. If a design was changed by hand,
-the changed one was run. A sheet for a plate has a column more, with the names of its wells: A1, A2, ... H12. A column
-remark is read, too; a sheet has one if there are remarks.
+without an outcome has not been run yet, unless its status says failed or abandoned. A sheet for a plate has a column
+more, with the names of its wells: A1, A2, ... H12. A column remark is read, too; a sheet has one if there are remarks.
+
+A sheet has as many digits as an experiment can tell apart. A line that comes back as it was printed is the design that
+was asked for, with all its digits: nobody can run more of them than the sheet has. In a line that was changed by hand,
+the design as it is written there was run.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import csv
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from os import PathLike
 from pathlib import Path
 from string import ascii_uppercase
@@ -36,6 +40,7 @@ LAYOUTS = {6: 3, 12: 4, 24: 6, 48: 8, 96: 12, 384: 24}  # wells: columns
 MOST_DIGITS = 9  # of a trial's number
 PRINTED = (b"Trial ", b"trial ", b'{\n  "trial"', b'[\n  {\n    "trial"')  # how designs begin that are not a sheet
 SAME = 1e-6  # of a parameter's range: a spreadsheet may round this much
+MOST_DECIMALS = 15  # more than those of `Parameter.shown`: enough for any constraint
 
 
 @dataclass(frozen=True)
@@ -100,9 +105,30 @@ def write(trials: Sequence[Trial], space: Space) -> str:
     writer.writerow(["trial", *([WELL] if has_wells else []), *space.names, *outcome, *after])
     for trial in trials:
         well, remark = [trial.place] if has_wells else [], [trial.remark] if has_remarks else []
-        texts = map(as_cell, (*well, *trial.design(space).values(), *("" for _ in outcome), *remark))
+        texts = map(as_cell, (*well, *printed(trial, space).values(), *("" for _ in outcome), *remark))
         writer.writerow([trial.number, *texts])
     return file.getvalue()
+
+
+def printed(trial: Trial, space: Space) -> dict[str, str]:
+    """The design as a sheet has it: in so many digits that it is still a design of the space."""
+    design = trial.design(space)
+    texts = {name: p.shown(design[name]) for name, p in space.parameters.items()}
+    linear = [name for name, p in space.parameters.items() if p.count is None and p.axis.scale == "linear"]
+    decimals = {name: max(0, -int(Decimal(texts[name]).as_tuple().exponent)) for name in linear}
+    for more in range(1, MOST_DECIMALS):
+        if space.is_box or _is_in(space, texts):
+            break
+        texts |= {name: f"{design[name]:.{decimals[name] + more}f}" for name in linear}  # rounding broke a constraint
+    return texts
+
+
+def _is_in(space: Space, texts: dict[str, str]) -> bool:
+    try:
+        space.to_unit({name: p.read(texts[name]) for name, p in space.parameters.items()})
+    except CbocError:
+        return False
+    return True
 
 
 def read(path: str | PathLike[str], space: Space) -> list[Entry]:
@@ -180,7 +206,7 @@ def enter_all(site: Site, entries: Sequence[Entry], *, is_correction: bool = Fal
     changed = [(entry, was) for entry, was, now in lines if was != now]
     new = [(entry, was) for entry, was in changed if was.status in OPEN and entry.says_more]
     known = sum(was == now and entry.says_more for entry, was, now in lines)
-    other = sum(not is_as_asked(entry, was) for entry, was in new)
+    other = sum(not is_as_asked(entry, was, site.space) for entry, was in new)
     return Entered(len(new), len(changed) - len(new), known, other)
 
 
@@ -211,15 +237,19 @@ def _enter(site: Site, entry: Entry, trial: Trial, is_correction: bool) -> Trial
         return trial
     if entry.status == Status.ABANDONED:
         return site.abandon(trial, cost=entry.cost)
-    ran = None if is_as_asked(entry, trial) else entry.design
+    ran = None if is_as_asked(entry, trial, site.space) else entry.design
     if entry.measured is None:
         return site.fail(trial, ran=ran, cost=entry.cost)
     return site.tell(trial, entry.measured, ran=ran, cost=entry.cost, is_correction=is_correction)
 
 
-def is_as_asked(entry: Entry, trial: Trial) -> bool:
-    """Whether a line has the design that was asked for."""
-    return bool(np.all(np.abs(np.array(entry.x) - trial.x) <= SAME))
+def is_as_asked(entry: Entry, trial: Trial, space: Space) -> bool:
+    """Whether a line has the design that was asked for, or that as it was printed: each value the one or the other."""
+    texts = printed(trial, space)
+    values = {name: p.read(texts[name]) for name, p in space.parameters.items()}
+    written = np.concatenate([p.to_unit(values[name]) for name, p in space.parameters.items()])
+    x = np.array(entry.x)
+    return bool(np.all((np.abs(x - trial.x) <= SAME) | (np.abs(x - written) <= SAME)))
 
 
 def is_told(path: str | PathLike[str], site: Site) -> bool:

@@ -2,6 +2,7 @@
 
 space.py        a space of designs: to the unit cube and back, sampling, projecting
 parameters.py   Float, Int and Choice
+digits.py       numbers in as few digits as an experiment can tell apart
 plain.py        parameters as plain data, and shorthands for them
 constraints.py  linear constraints as people write them
 slice.py        designs that share some parameters' values

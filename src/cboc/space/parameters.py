@@ -23,13 +23,12 @@ from numpy.typing import NDArray
 from cboc.arrays import Array, is_number
 from cboc.errors import CbocError, did_you_mean, short
 from cboc.names import LONGEST_OPTION, LONGEST_UNIT, check_name
+from cboc.space.digits import plain, rounded, rounded_log
 
 TOLERANCE = 1e-9  # distances in the unit cube below this are rounding
 MOST_LEVELS = 1_000_000
 MOST_OPTIONS = 1000
 WRITTEN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)  # a number in a cell
-RESOLUTION = 1e-3  # of a parameter's width: smaller differences are not written
-MOST_DECIMALS = 6  # beyond which a number is written with a power of ten
 
 
 @dataclass(frozen=True)
@@ -71,11 +70,11 @@ class _Number:
 
     def _check_step(self, step: float) -> None:
         if not 0 < step <= self.high - self.low:
-            raise CbocError(f"step lies between 0 and high - low = {_plain(self.high - self.low)}, but got {step!r}.")
+            raise CbocError(f"step lies between 0 and high - low = {plain(self.high - self.low)}, but got {step!r}.")
         if (self.high - self.low) / step >= MOST_LEVELS:
             raise CbocError(
-                f"a grid has at most {MOST_LEVELS:,} levels, but a step of {_plain(step)} from {_plain(self.low)} to "
-                f"{_plain(self.high)} makes more; use a larger step, or a Float without one."
+                f"a grid has at most {MOST_LEVELS:,} levels, but a step of {plain(step)} from {plain(self.low)} to "
+                f"{plain(self.high)} makes more; use a larger step, or a Float without one."
             )
 
     @property
@@ -113,15 +112,12 @@ class _Number:
         return self._range(f" {self.unit}" if self.unit else "")
 
     def shown(self, value: float) -> str:
-        """The value in as few digits as an experiment can tell apart, never rounded out of its bounds."""
-        short = _plain(value) if self.step is not None else self._rounded(value)
+        """The value in as few digits as an experiment can tell apart, never rounded out of its bounds or levels."""
+        if self.step is not None:
+            short = plain(value)
+            return short if abs(float(short) - value) <= 1e-6 * self.step else repr(value)
+        short = (rounded_log if self.log else rounded)(value, self.low, self.high)
         return short if self.low <= float(short) <= self.high else repr(value)
-
-    def _rounded(self, value: float) -> str:
-        if self.log:
-            return _plain(float(f"{value:.4g}"))
-        decimals = max(0, math.ceil(-math.log10(RESOLUTION * self.width)))
-        return f"{value:.{decimals}f}" if decimals <= MOST_DECIMALS else f"{value:.6g}"
 
     def position(self, value: float) -> float:
         """Where a value lies on its axis."""
@@ -171,7 +167,7 @@ class _Number:
         k = nearest_level(self.grid, u)
         level = self.levels[k[0]]
         if abs(level - number) > 1e-6 * self.step:
-            raise self._unexpected(value, end=f"; the nearest is {_plain(level)}.")
+            raise self._unexpected(value, end=f"; the nearest is {plain(level)}.")
         return self.grid[k]
 
     def spread(self, u: Array) -> Array:  # (n,) -> (n, 1)
@@ -183,8 +179,8 @@ class _Number:
         return CbocError(f"expected {self._noun} from {self.allowed}, but got {_shown(value)}{end}")
 
     def _range(self, unit: str) -> str:
-        step = f" in steps of {_plain(self.step)}" if self.step is not None and self.step != 1 else ""
-        return f"{_plain(self.low)} to {_plain(self.high)}{unit}{step}"
+        step = f" in steps of {plain(self.step)}" if self.step is not None and self.step != 1 else ""
+        return f"{plain(self.low)} to {plain(self.high)}{unit}{step}"
 
 
 @dataclass(frozen=True)
@@ -401,7 +397,3 @@ def _plain_scalar(value: Any) -> Any:
 
 def _shown(value: object) -> str:
     return short(_plain_scalar(value))
-
-
-def _plain(value: float) -> str:
-    return f"{value:.12g}"
