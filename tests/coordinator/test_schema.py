@@ -223,7 +223,7 @@ def test_down_to_0_1_0_and_up_again_gives_the_same_rows(url, empty):
 
 
 def test_a_backup_of_0_1_0_gives_the_same_rows_as_the_database_itself(url, empty, tmp_path):
-    restore(COORDINATOR.with_name("backup.json"), url)
+    restore(COORDINATOR.with_name("backup.json"), url, None)
     other = open_database(f"sqlite:///{tmp_path / 'other.db'}")
     thaw(COORDINATOR, f"sqlite:///{tmp_path / 'other.db'}")
     upgrade(other)

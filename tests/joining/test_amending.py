@@ -14,6 +14,7 @@ from cboc.consensus import is_doubly_stochastic
 from cboc.coordinator.backup import backup, restore
 from cboc.coordinator.dashboard.overview import Overview
 from cboc.coordinator.database import open_database
+from cboc.coordinator.seal import Key
 from cboc.coordinator.tokens import Tokens
 from cboc.coordinator.transactions import Transactions
 from cboc.exchange.messages import Proposal
@@ -189,9 +190,10 @@ def test_a_backup_has_the_history(engine, url, tmp_path):
     exchange.amend(study(horizon=12))
     exchange.accept("trial run", "x", exchange.study("trial run").digest)
     exchange.submit("trial run", Proposal("x", 0, [(0.5,)]))
-    assert backup(url, tmp_path / "monday")["earlier"] == 1
+    key = Key.make(tmp_path / "backup.key").path
+    assert backup(url, tmp_path / "monday", key)["earlier"] == 1
     other = f"sqlite:///{tmp_path / 'restored.db'}"
-    restore(tmp_path / "monday", other)
+    restore(tmp_path / "monday", other, key)
     moved = open_database(other)
     assert [each.horizon for each in Transactions(moved).versions("trial run")] == [10, 12]
     with pytest.raises(Changed):

@@ -18,5 +18,6 @@ database.py         the tables, and how a database is opened
 schema.py           bringing a database up to date; migrations/ are the steps
 database_errors.py  one sentence for each failure of the database
 backup.py           everything in one file, and back
+seal.py             the seal of that file, and its key
 certificate.py      a certificate to try HTTPS with
 """
