@@ -28,8 +28,16 @@ def did_you_mean(name: str, known: Iterable[str]) -> str:
 
 def short(value: object) -> str:
     """A value as it is written in Python, or how that begins: a sentence is to be read."""
-    text = repr(value)
+    text = repr(value).replace("\n", " ")  # of a frame
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+def listed(items: Iterable[object], most: int = 8) -> str:
+    """Items in a sentence: '3, 5 and 9', or the first ones and how many more."""
+    texts = [str(item) for item in items]
+    if len(texts) > most:
+        return f"{', '.join(texts[:most])} and {len(texts) - most:,} more"
+    return " and ".join([", ".join(texts[:-1]), texts[-1]] if len(texts) > 1 else texts)
 
 
 def check_kind(what: str, value: object, kind: type | tuple[type, ...] | UnionType, expected: str) -> None:

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from cboc.data.dataset import Dataset, Direction
 from cboc.data.objective import Measurement
 from cboc.errors import CbocError
+from cboc.site import worksheet
 from cboc.space.parameters import Choice, Float, Int
 from cboc.space.space import Space
 
@@ -111,11 +112,13 @@ def test_one_standard_error_serves_all():
         ),
         (
             lambda: Dataset([[0.0], [1.0]], [1, math.nan]),
-            "outcomes are finite, but y[1] = nan; a failed design goes into failures.",
+            "outcomes are finite, but 1 of 2 is not: y[1] = nan. Drop what was not run, and give designs that failed "
+            "as failures=.",
         ),
         (
             lambda: Dataset([[0.0]], [math.inf]),
-            "outcomes are finite, but y[0] = inf; a failed design goes into failures.",
+            "outcomes are finite, but 1 of 1 is not: y[0] = inf. Drop what was not run, and give designs that failed "
+            "as failures=.",
         ),
         (lambda: Dataset([0.0, 1.0], [1, 2]), "X has shape (n, D), one row per design, but got (2,)."),
         (lambda: Dataset([[0.0]], [1, 2]), "every row of X has one outcome, but X is (1, 1) and y is (2,)."),
@@ -230,8 +233,8 @@ def test_csv_as_people_and_excel_write_it(tmp_path, text, encoding):
     assert data == Dataset([[0.5, 0.5], [1, 1]], [2.5, -1000])
 
 
-def test_an_empty_outcome_is_a_failure(tmp_path):
-    text = "a,b,y,status,sem\n1,0.1,,,\n2,0.2,,failed,\n3,0.3,5,,0.5\n4,0.4,6,Complete,\n"
+def test_what_says_that_it_failed_is_a_failure(tmp_path):
+    text = "a,b,y,status,sem\n1,0.1,,failed,\n2,0.2,,Failed,\n3,0.3,5,,0.5\n4,0.4,6,Complete,\n"
     data = Dataset.from_csv(csv(tmp_path, text), PLAIN, direction="maximise")
     assert data == Dataset([[0.3, 0.3], [0.4, 0.4]], [5, 6], [0.5, math.nan], [[0.1, 0.1], [0.2, 0.2]])
 
@@ -356,9 +359,42 @@ def test_an_outcome_of_a_frame_is_a_number(y):
         Dataset.from_frame(frame, PLAIN, direction="maximise")
 
 
-def test_missing_values_of_a_frame_are_failures():
-    frame = pd.DataFrame({"a": [1, 2], "b": [0.1, 0.2], "y": pd.array([5, None], dtype="Int64"), "note": ["x", None]})
-    assert Dataset.from_frame(frame, PLAIN, direction="maximise") == Dataset([[0.1, 0.1]], [5], failures=[[0.2, 0.2]])
+def test_a_missing_outcome_of_a_frame_is_a_failure_only_if_it_says_so():
+    y = pd.array([5, None, None], dtype="Int64")
+    frame = pd.DataFrame({"a": [1, 2, 3], "b": [0.1, 0.2, 0.3], "y": y, "note": ["x", None, None]})
+    with pytest.raises(CbocError) as caught:
+        Dataset.from_frame(frame, PLAIN, direction="maximise")
+    assert str(caught.value) == (
+        "the frame: 2 rows have no outcome in column 'y', and no status: row 1 and row 2. Drop what was not run, and "
+        "write failed into a column status where an experiment failed."
+    )
+    data = Dataset.from_frame(frame.assign(status=[None, "failed", "failed"]), PLAIN, direction="maximise")
+    assert data == Dataset([[0.1, 0.1]], [5], failures=[[0.2, 0.2], [0.3, 0.3]])
+
+
+def test_of_many_missing_outcomes_the_first_are_named(tmp_path):
+    path = csv(tmp_path, "a,b,y\n" + "1,0.5,\n" * 30)
+    with pytest.raises(CbocError, match=r"30 rows have no outcome .*: line 2, line 3, .*line 9 and 22 more\. Drop"):
+        Dataset.from_csv(path, PLAIN, direction="maximise")
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        ("SEM", "column 'SEM' would not be read, and may be the standard error; call it 'sem', or take it out"),
+        ("Std. Err.", "column 'Std. Err.' would not be read, and may be the standard error"),
+        ("Status", "column 'Status' would not be read, and may be the status; call it 'status', or take it out"),
+        ("stdev", "column 'stdev' would not be read: a standard deviation is not a standard error"),
+    ],
+)
+def test_a_standard_error_or_a_status_is_never_ignored_in_silence(tmp_path, column, said):
+    with pytest.raises(CbocError, match=f"line 1: {said}"):
+        Dataset.from_csv(csv(tmp_path, f"a,b,y,{column}\n1,0.5,2,\n"), PLAIN, direction="maximise")
+    with pytest.raises(CbocError, match=f"the frame: {said}"):
+        Dataset.from_frame(pd.DataFrame({"a": [1], "b": [0.5], "y": [2], column: [None]}), PLAIN, direction="maximise")
+    with pytest.raises(CbocError, match=f"line 1: {said}"):
+        worksheet.read_text(f"trial,a,b,y,{column}\n0,1,0.5,2,\n", PLAIN)
+    assert worksheet.read_text("trial,a,b,y,sem,assembly,se of a\n0,1,0.5,2,0.1,x,\n", PLAIN)[0].measured.sem == 0.1
 
 
 @pytest.mark.parametrize("line", [1, 3])

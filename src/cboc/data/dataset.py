@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from cboc.arrays import Array
 from cboc.data import tables
 from cboc.data.objective import Measurement
-from cboc.errors import CbocError, did_you_mean
+from cboc.errors import CbocError, did_you_mean, listed
 from cboc.space.parameters import TOLERANCE
 from cboc.space.space import Space
 
@@ -79,9 +79,12 @@ class Dataset:
         outcomes = _floats("y", y)
         if outcomes.shape != designs.shape[:1]:
             raise CbocError(f"every row of X has one outcome, but X is {designs.shape} and y is {outcomes.shape}.")
-        if not np.isfinite(outcomes).all():
-            i = int(np.argmin(np.isfinite(outcomes)))
-            raise CbocError(f"outcomes are finite, but y[{i}] = {outcomes[i]}; a failed design goes into failures.")
+        if len(missing := np.flatnonzero(~np.isfinite(outcomes))):
+            verb, named = "is" if len(missing) == 1 else "are", listed(f"y[{i}] = {outcomes[i]}" for i in missing)
+            raise CbocError(
+                f"outcomes are finite, but {len(missing)} of {len(outcomes)} {verb} not: {named}. Drop what was not "
+                "run, and give designs that failed as failures=."
+            )
         failed = np.empty((0, designs.shape[1])) if failures is None else _designs("failures", failures)
         if failed.shape[1] != designs.shape[1]:
             raise CbocError(

@@ -1,7 +1,8 @@
 """Measurements as CSV files and DataFrames in natural units, to rows of the unit cube and back.
 
 One column per parameter, the outcome, and optionally "sem" (its standard error) and "status" (complete or failed). A
-row with an empty outcome is a design that failed. Other columns are notes, and are not read.
+row without an outcome says that it failed: it may as well not have been run. Other columns are notes, and are not read;
+one that looks like a standard error or a status is refused. `cboc.data.earlier` reads tables of any other form.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cboc.arrays import Array
+from cboc.data.headers import Meaning, meaning, plain
 from cboc.data.numbers import as_number, have_decimal_commas, pointed
 from cboc.data.numbers import read_number as read_handwritten
-from cboc.errors import CbocError, at, did_you_mean, installing
+from cboc.errors import CbocError, at, did_you_mean, installing, listed
 from cboc.names import as_cell, from_cell
 from cboc.space.space import Space
 
@@ -47,7 +49,7 @@ def read_csv(path: str | PathLike[str], space: Space, outcome: str) -> list[Row]
     """Read the rows of a CSV file separated by comma, semicolon or tab; see `read_texts` for decimal commas."""
     _check_names(space, outcome)
     lines = read_texts(text_of(path), str(path), (*space.names, outcome), ("sem", "status"))
-    return [_row(_values(texts, space, outcome, place), space, outcome, place) for place, texts in lines]
+    return _rows([(place, _values(texts, space, outcome, place)) for place, texts in lines], space, outcome, str(path))
 
 
 def text_of(path: str | PathLike[str]) -> str:
@@ -118,11 +120,11 @@ def read_frame(frame: Any, space: Space, outcome: str) -> list[Row]:
     _check_names(space, outcome)
     with at("the frame"):
         _check_columns(columns, (*space.names, outcome), ("sem", "status"))
-    rows = []
+    lines = []
     for i, cells in enumerate(frame.itertuples(index=False, name=None)):
         values = {name: None if pandas.isna(cell) else cell for name, cell in zip(columns, cells, strict=True)}
-        rows.append(_row(values, space, outcome, place=f"the frame, row {i}"))
-    return rows
+        lines.append((f"the frame, row {i}", values))
+    return _rows(lines, space, outcome, "the frame")
 
 
 def tabulate(rows: Sequence[Row], space: Space, outcome: str) -> Table:
@@ -163,6 +165,24 @@ def _check_columns(columns: Sequence[str], needed: Sequence[str], known: Sequenc
     for name in (*needed, *known):
         if columns.count(name) > 1:
             raise CbocError(f"column '{name}' is there twice; keep one.")
+    for column in columns:
+        if column not in (*needed, *known):
+            _check_unread(column, columns, known)
+
+
+def _check_unread(column: str, columns: Sequence[str], known: Sequence[str]) -> None:
+    """Raise one sentence if a column that would not be read looks like one that is."""
+    kind, name = meaning(column), plain(column)
+    name = {Meaning.SEM: "sem", Meaning.STATUS: "status"}.get(kind, name) if kind is not None else name
+    if name in known and (name not in columns or plain(column) == name):
+        raise CbocError(
+            f"column '{column}' would not be read, and may be the {kind or name}; call it '{name}', or take it out."
+        )
+    if kind is Meaning.SD and "sem" in known and "sem" not in columns:
+        raise CbocError(
+            f"column '{column}' would not be read: a standard deviation is not a standard error; write that into a "
+            "column 'sem', or take this one out."
+        )
 
 
 def _check_names(space: Space, outcome: str) -> None:
@@ -211,6 +231,22 @@ def read_number(text: str) -> float:
     if number is None:
         raise CbocError(f"expected a number or an empty cell, but found {text!r}.")
     return number
+
+
+def _rows(lines: Sequence[tuple[str, Mapping[str, Any]]], space: Space, outcome: str, name: str) -> list[Row]:
+    """The rows of lines, each with its place; what has neither an outcome nor a status is asked about."""
+    silent = [
+        place.removeprefix(f"{name}, ")
+        for place, values in lines
+        if values[outcome] is None and all(values.get(other) is None for other in ("status", "sem"))
+    ]
+    if silent:
+        what = "1 row has" if len(silent) == 1 else f"{len(silent)} rows have"
+        raise CbocError(
+            f"{name}: {what} no outcome in column '{outcome}', and no status: {listed(silent)}. Drop what was not run, "
+            "and write failed into a column status where an experiment failed."
+        )
+    return [_row(values, space, outcome, place) for place, values in lines]
 
 
 def _row(values: Mapping[str, Any], space: Space, outcome: str, place: str) -> Row:
