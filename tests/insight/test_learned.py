@@ -5,6 +5,7 @@ import pytest
 
 from cboc import CbocError, Choice, Dataset, Float, Int, Ledger, Policy, Site, Space, Study
 from cboc.insight import Learned, lack
+from cboc.insight.slices import outcomes_shown
 from cboc.strategy.opinion import Blind
 
 from .test_surface import MIXED, told, yields
@@ -107,7 +108,8 @@ def test_points_are_in_the_order_of_the_outcomes_and_say_their_kind():
     points = Learned.of(site).points
     assert [point.y for point in points] == [0.1, 0.2, 0.3, 0.4, 0.5, None, None]
     assert [point.number for point in points] == [None, None, None, 0, 2, None, 1]
-    assert [point.is_initial for point in points] == [False, False, False, True, False, False, True]
+    early = "before the study"
+    assert [point.kind for point in points] == [early, early, early, "initial", "own", "failed", "failed"]
     assert points[0].name == "before the study" and points[3].name == "trial 0"
 
 
@@ -138,3 +140,12 @@ def test_asking_changes_nothing_and_gives_the_same_again():
     assert one.importance == other.importance
     assert one.expected(following.x) == other.expected(following.x)
     assert site.ask() == following
+
+
+def test_a_parameter_that_constraints_hold_fast_leaves_the_range_of_outcomes_alone():
+    held = Space({"a": (0.0, 1.0), "b": Float(0.0, 1.0, step=0.23), "c": (0.0, 1.0)}, ["a + b == 1"])
+    learned = Learned.of(told(held, lambda x: x["a"] + x["c"], 6))
+    drawn = learned.slices(held.to_unit({"a": 0.77, "b": 0.23, "c": 0.5}))
+    assert drawn[0].is_fixed and not len(drawn[0].places)  # 0.77 is none of the steps
+    low, high = outcomes_shown(drawn)
+    assert low <= learned.surface.dataset.y.min() < learned.surface.dataset.y.max() <= high

@@ -59,6 +59,11 @@ def data(drawn, name):
     return [point for series in drawn["series"] if series.get("name") == name for point in series["data"]]
 
 
+def expected(drawn):
+    """The points of the line; the interval around it has no names."""
+    return [point for point in data(drawn, "expected") if isinstance(point, dict)]
+
+
 def test_the_page_says_what_python_says(labs):
     site = labs.site("lab-a")
     learned = Learned.of(site)
@@ -69,10 +74,10 @@ def test_the_page_says_what_python_says(labs):
         (trial,) = site.to_run
         assert f"<strong>{learned.expected(trial.x)}</strong>" in page.get(f"/expected/{trial.number}").text
         first = learned.slices()[0]
-        line = [each["value"] for each in option(page, "slice/0")["series"][2]["data"]]
+        line = [each["value"] for each in expected(option(page, "slice/0"))]
         assert line[7] == pytest.approx([first.places[7], first.expected.middle[7]], rel=1e-5)
         through = learned.slices(learned.next)[0]
-        line = [each["value"] for each in option(page, "slice/0?at=next")["series"][2]["data"]]
+        line = [each["value"] for each in expected(option(page, "slice/0?at=next"))]
         assert line[7] == pytest.approx([through.places[7], through.expected.middle[7]], rel=1e-5)
 
 
@@ -80,8 +85,9 @@ def test_every_experiment_is_in_the_pictures_in_its_kind(labs):
     with visiting(labs) as page:
         for chart in ("slice/0", "slice/3", "contours"):
             drawn = option(page, chart)
-            found = {name: len(data(drawn, name)) for name in ("initial", "run", "failed")}
-            assert found == {"initial": 5, "run": 3, "failed": 1}
+            found = {name: len(data(drawn, name)) for name in ("initial", "own", "shared", "failed")}
+            kinds = [trial.kind for trial in labs.site("lab-a").trials if trial.number > 5 and trial.y is not None]
+            assert found == {"initial": 5, "own": kinds.count("own"), "shared": kinds.count("shared"), "failed": 1}
             assert data(drawn, "failed")[0]["name"] == "trial 2: failed"
         predicted = option(page, "predicted")
         assert len(data(predicted, "inside")) + len(data(predicted, "outside")) == 8

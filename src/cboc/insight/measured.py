@@ -1,15 +1,32 @@
-"""The experiments of a site as they are drawn: where, with which outcome, and of which kind."""
+"""The experiments of a site as they are drawn: where, with which outcome, of which kind, and how strongly.
+
+The site's page and `cboc plot` read this, so that an experiment is the same in both.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from cboc.arrays import Array
 from cboc.exchange.messages import Point
+from cboc.site import origin
 from cboc.site.site import Site
 from cboc.site.trial import TOLD, Trial
+
+FAINTEST = 0.15  # the opacity of an experiment that tells nothing
+
+
+class Kind(StrEnum):
+    """Where the design of an experiment came from, or that it failed: each has a shape of its own."""
+
+    INITIAL = "initial"
+    OWN = "own"
+    SHARED = "shared"
+    EARLIER = "before the study"
+    FAILED = "failed"
 
 
 @dataclass(frozen=True)
@@ -20,12 +37,19 @@ class Measured:
     design: Mapping[str, Any]  # in natural units
     y: float | None  # None: it failed
     number: int | None = None  # of the trial; None: before the study
-    is_initial: bool = False
+    origin: origin.Kind | None = None  # None: before the study
+
+    @property
+    def kind(self) -> Kind:
+        """Which shape it has."""
+        if self.y is None:
+            return Kind.FAILED
+        return Kind.EARLIER if self.origin is None else Kind(self.origin)
 
     @property
     def name(self) -> str:
         """What it is called in a picture."""
-        return "before the study" if self.number is None else f"trial {self.number}"
+        return str(Kind.EARLIER) if self.number is None else f"trial {self.number}"
 
 
 def measured(site: Site) -> list[Measured]:
@@ -44,4 +68,9 @@ def _earlier(site: Site, x: Array, y: float | None) -> Measured:
 
 def _of(trial: Trial, site: Site) -> Measured:
     x = tuple(trial.x.tolist())
-    return Measured(x, trial.design(site.space), trial.y, trial.number, trial.turn is None)
+    return Measured(x, trial.design(site.space), trial.y, trial.number, trial.kind)
+
+
+def opacity(nearness: float) -> float:
+    """How strongly an experiment is drawn: the fainter, the less it tells about the designs of the picture."""
+    return round(FAINTEST + (1.0 - FAINTEST) * nearness, 2)

@@ -61,3 +61,17 @@ def _along(surface: Surface, base: Array, name: str, points: Sequence[Measured])
     )
     here = parameter.position(space.from_unit(base)[name])
     return ParameterSlice(name, steps.places[is_feasible], surface.expected(X[is_feasible]), here, shadows, is_bound)
+
+
+def outcomes_shown(drawn: Sequence[ParameterSlice]) -> tuple[float, float]:
+    """From which outcome to which a picture goes: a bit beyond those that were measured.
+
+    That is half as much again on either side, as far as outcomes are expected there. An interval may reach far beyond,
+    where nothing was tried; it would leave no room for what is known.
+    """
+    y = [shadow.measured.y for shadow in drawn[0].shadows if shadow.measured.y is not None]
+    low = min(min(y), *(float(each.expected.low.min(initial=np.inf)) for each in drawn))
+    high = max(max(y), *(float(each.expected.high.max(initial=-np.inf)) for each in drawn))
+    room = 0.5 * (max(y) - min(y))
+    margin = 0.1 * room
+    return max(low, min(y) - room) - margin, min(high, max(y) + room) + margin

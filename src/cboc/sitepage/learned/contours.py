@@ -6,8 +6,9 @@ from math import isfinite
 
 from cboc.data.dataset import Direction
 from cboc.insight.contours import Contours
+from cboc.insight.measured import Kind, opacity
 from cboc.sitepage.history import Option
-from cboc.sitepage.learned.look import GRID, HERE, SHAPES, TOOLTIP, axis, kind, opacity, short, told
+from cboc.sitepage.learned.look import GRID, HERE, SHAPES, TOOLTIP, axis, short, told
 from cboc.space.space import Space
 
 VIRIDIS = ("#440154", "#414487", "#2a788e", "#22a884", "#7ad151", "#fde725")  # told apart by everybody, and in grey
@@ -59,10 +60,10 @@ def _scale(values: list[float], direction: Direction) -> Option:
     }
 
 
-def _points(drawn: Contours, name: str) -> Option:
+def _points(drawn: Contours, name: Kind) -> Option:
     data = [
         {"name": told(point), "value": [short(across), short(up)], "itemStyle": {"opacity": opacity(near)}}
         for across, up, point, near in drawn.points
-        if kind(point) == name
+        if point.kind is name
     ]
     return {"type": "scatter", "name": name, "symbol": SHAPES[name], "symbolSize": 10, "itemStyle": DOT, "data": data}

@@ -1,14 +1,14 @@
 """What the pictures of what was learned have in common. They are ECharts options, plain data.
 
-Series of one name share a colour of the style sheet, in the order in which the names first stand: as in the history,
-initial designs are the third and failures the fifth. Every kind has a shape, too.
+Series of one name share a colour of the style sheet, in the order in which the names first stand: COLOURED has them as
+in the history. Every kind has a shape, too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from cboc.insight.measured import Measured
+from cboc.insight.measured import Kind, Measured
 from cboc.sitepage.history import CROSS, Option, outcome
 from cboc.space.parameters import Parameter
 from cboc.space.space import Space
@@ -16,24 +16,20 @@ from cboc.space.space import Space
 GRID = {"left": 4, "right": 18, "top": 14, "bottom": 22, "outerBoundsMode": "same", "outerBoundsContain": "all"}
 TOOLTIP = {"renderMode": "richText", "formatter": "{b}"}
 NO_LABEL = {"silent": True, "symbol": "none", "label": {"show": False}}  # of a line that is only a mark
-FAINTEST = 0.15  # the opacity of an experiment that tells nothing
-EXPECTED, RUN, INITIAL, HERE, FAILED = "expected", "run", "initial", "the design itself", "failed"
-SHAPES = {RUN: "diamond", INITIAL: "circle", FAILED: CROSS}
-
-
-def kind(point: Measured) -> str:
-    """The kind of an experiment, which gives it its shape."""
-    return FAILED if point.y is None else INITIAL if point.is_initial else RUN
+EXPECTED, HERE = "expected", "the design itself"
+SHAPES = {
+    Kind.SHARED: "triangle",
+    Kind.OWN: "diamond",
+    Kind.INITIAL: "circle",
+    Kind.EARLIER: "rect",
+    Kind.FAILED: CROSS,
+}
+COLOURED = (Kind.SHARED, Kind.OWN, Kind.INITIAL, HERE, Kind.FAILED, Kind.EARLIER, EXPECTED)
 
 
 def told(point: Measured) -> str:
     """An experiment in words."""
     return f"{point.name}: {'failed' if point.y is None else outcome(point.y)}"
-
-
-def opacity(nearness: float) -> float:
-    """How strongly an experiment is drawn: the fainter, the less it tells about the designs of the picture."""
-    return round(FAINTEST + (1.0 - FAINTEST) * nearness, 2)
 
 
 def named(name: str, gap: int = 26) -> Option:

@@ -5,21 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from cboc.insight.slices import ParameterSlice, Shadow
+from cboc.insight.measured import Kind, opacity
+from cboc.insight.slices import ParameterSlice, Shadow, outcomes_shown
 from cboc.sitepage.history import Option
 from cboc.sitepage.learned.look import (
+    COLOURED,
     EXPECTED,
-    FAILED,
     GRID,
     HERE,
-    INITIAL,
     NO_LABEL,
-    RUN,
     SHAPES,
     TOOLTIP,
     axis,
-    kind,
-    opacity,
     pairs,
     short,
     told,
@@ -32,7 +29,7 @@ BOTTOM = 0.03  # where failures lie, as a share of the height
 def picture(space: Space, drawn: Sequence[ParameterSlice], number: int) -> Option:
     """Draw one slice; all of them have the same scale of outcomes."""
     along = drawn[number]
-    low, high = _range(drawn)
+    low, high = map(short, outcomes_shown(drawn))
     expected = _boxes(along) if space.parameters[along.name].is_choice else _band(along)
     return {
         "animation": False,
@@ -43,21 +40,13 @@ def picture(space: Space, drawn: Sequence[ParameterSlice], number: int) -> Optio
             {"type": "value", "min": low, "max": high, "axisLabel": {"showMinLabel": False, "showMaxLabel": False}},
             {"type": "value", "show": False, "min": 0, "max": 1},
         ],
-        "series": [*expected, _shadows(along, RUN), _shadows(along, INITIAL), _here(along), _shadows(along, FAILED)],
+        "series": [
+            *({"type": "line", "name": name, "data": []} for name in COLOURED),  # gives every name its colour
+            *expected,
+            *(_shadows(along, name) for name in SHAPES),
+            _here(along),
+        ],
     }
-
-
-def _range(drawn: Sequence[ParameterSlice]) -> tuple[float, float]:
-    """The outcomes that were measured, and half as much again on either side as far as they are expected there.
-
-    An interval may reach far beyond, where nothing was tried; it would leave no room for what is known.
-    """
-    y = [shadow.measured.y for shadow in drawn[0].shadows if shadow.measured.y is not None]
-    low = min(min(y), *(float(each.expected.low.min()) for each in drawn))
-    high = max(max(y), *(float(each.expected.high.max()) for each in drawn))
-    room = 0.5 * (max(y) - min(y))
-    margin = 0.1 * room
-    return short(max(low, min(y) - room) - margin), short(min(high, max(y) + room) + margin)
 
 
 def _band(along: ParameterSlice) -> list[Option]:
@@ -85,15 +74,15 @@ def _boxes(along: ParameterSlice) -> list[Option]:
     return [{"type": "boxplot", "name": EXPECTED, "data": rows, "itemStyle": look, "boxWidth": [12, 48]}]
 
 
-def _shadows(along: ParameterSlice, name: str) -> Option:
+def _shadows(along: ParameterSlice, name: Kind) -> Option:
     """The experiments of one kind, the fainter the less they tell about this slice; failures at the bottom."""
     return {
         "type": "scatter",
         "name": name,
         "symbol": SHAPES[name],
         "symbolSize": 9,
-        "yAxisIndex": int(name == FAILED),
-        "data": [_shadow(shadow) for shadow in along.shadows if kind(shadow.measured) == name],
+        "yAxisIndex": int(name is Kind.FAILED),
+        "data": [_shadow(shadow) for shadow in along.shadows if shadow.measured.kind is name],
     }
 
 
