@@ -470,7 +470,8 @@ def test_export_as_json_is_json_and_as_a_table_is_for_people(finished):
 def test_plot_writes_every_picture(finished, here):
     directory, _ = finished
     result = call("plot", directory, "--output", here / "pictures")
-    names = [f"{kind}.png" for kind in ("progress", "paths", "matrix", "moves", "gain")]
+    kinds = ("progress", "paths", "matrix", "moves", "gain", "importance", "predicted", "slices", "contours")
+    names = [f"{kind}.png" for kind in kinds]
     assert result.stdout.split() == [str(here / "pictures" / name) for name in names]
     assert all((here / "pictures" / name).read_bytes().startswith(b"\x89PNG") for name in names)
 
@@ -646,9 +647,10 @@ def test_plot_before_the_first_round_draws_what_there_is_and_names_the_rest(copy
     assert {trial.status for trial in Run(copy).history("together", 0).trials} == {Status.COMPLETE}
     result = call("plot", copy)
     assert result.exit_code == 0, result.output
-    assert result.stdout.split() == [str(copy / "plots" / "progress.png")]
+    drawn = ("progress", "paths", "importance", "predicted", "slices", "contours")
+    assert result.stdout.split() == [str(copy / "plots" / f"{kind}.png") for kind in drawn]
     assert result.stderr.startswith("Left out: ") and result.stderr.count("\n") == 1
-    assert all(f"{kind} (no" in result.stderr for kind in ("paths", "matrix", "moves", "gain"))
+    assert "matrix and moves (no proposal has been answered yet)" in result.stderr and "gain (no" in result.stderr
     assert "matrix (no proposal has been answered yet)" in sentence(call("plot", copy, "--kind", "matrix"))
 
 

@@ -66,6 +66,7 @@ def test_export_as_xlsx_by_the_name_of_the_file():
 def test_plot_draws_what_one_site_has_data_for(file):
     assert [Path(line).name for line in call("plot").split()] == [
         "progress.png", "calendar.png", "paths.png", "moves.png",
+        "importance.png", "predicted.png", "slices.png", "contours.png",
     ]  # fmt: skip
     assert (file.parent / "plots" / "paths.png").read_bytes().startswith(b"\x89PNG")
     assert "it has a row for every site, and this is one" in refused("plot", "--kind", "matrix")

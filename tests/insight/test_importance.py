@@ -66,3 +66,9 @@ def test_a_parameter_without_effect_is_seldom_taken_for_the_one_that_matters():
         learned = Learned.of(told(CUBE, lambda _: 0.0, 8, noise=1.0, seed=seed))
         claims += learned.importance.is_told
     assert claims <= 3
+
+
+def test_names_of_any_length_have_an_importance():
+    space = Space({100 * "n": (0.0, 1.0), "other0": (0.0, 1.0)})
+    _, total = sobol_indices(space, [lambda X: X[:, 0]])
+    assert total[0].tolist() == pytest.approx([1.0, 0.0], abs=0.05)

@@ -27,6 +27,9 @@ from cboc.strategy.gate import Gate
 SITES = ("a", "b")
 PROBLEMS = {"a": levy(2), "b": heterogeneous(levy(2), 2.0, 1.0, 1.5)}
 OPTIMA = {"a": 0.0, "b": 1.0}
+GROUNDS = plots.grounds(
+    levy(2).space, SITES, PROBLEMS, lambda site: pytest.fail(f"the surrogate of {site} is not needed")
+)
 MIXED = Space({"T": (20, 90), "c": Float(0.01, 1, log=True), "solvent": Choice(["water", "ethanol"])})
 
 
@@ -87,7 +90,7 @@ def test_progress_without_optima_draws_each_site_in_its_own_units(together, alon
 
 
 def test_paths_show_every_design_of_both_on_the_map(together, alone):
-    axes = plots.paths(together[0], alone[0], PROBLEMS).axes
+    axes = plots.paths(together[0], alone[0], GROUNDS).axes
     for site, ax in zip(SITES, axes, strict=True):
         drawn = dots(ax)
         for history in (together[0], alone[0]):
@@ -117,11 +120,22 @@ def test_failed_experiments_are_hollow_and_in_the_legend(together, mixed):
 
 def test_indices_beside_the_path_are_rounds_of_the_points(together):
     ax = plots.paths(together[0]).axes[0]
-    trials = {trial.turn.number + 1: trial for trial in together[0].of("a") if trial.turn is not None}
-    assert ax.texts
+    trials = {str(trial.turn.number + 1): trial for trial in together[0].of("a") if trial.turn is not None}
+    trials |= {f"i{trial.number + 1}": trial for trial in together[0].of("a") if trial.turn is None}
+    assert {text.get_text()[0] for text in ax.texts} > {"i"}
     for text in ax.texts:
-        design = trials[int(text.get_text())].design(together[0].study.space)
+        design = trials[text.get_text()].design(together[0].study.space)
         np.testing.assert_allclose(text.xy, [design["x1"], design["x2"]])
+
+
+def test_paths_begin_with_the_initial_designs_in_order(together):
+    ax = plots.paths(together[0]).axes[0]
+    trials = sorted(together[0].of("a"), key=lambda trial: trial.number)
+    designs = [[trial.design(together[0].study.space)[name] for name in ("x1", "x2")] for trial in trials]
+    line, pluses = ax.lines
+    np.testing.assert_allclose(line.get_xydata(), designs)
+    assert pluses.get_marker() == "+"
+    np.testing.assert_allclose(pluses.get_xydata(), designs[:3])
 
 
 def test_paths_of_other_spaces_are_parameters_against_rounds(mixed):
@@ -130,6 +144,8 @@ def test_paths_of_other_spaces_are_parameters_against_rounds(mixed):
     trials = [trial for trial in mixed.of("a") if trial.turn is not None]
     temperatures = [(trial.turn.number + 1, trial.design(MIXED)["T"]) for trial in trials]
     np.testing.assert_allclose(dots(axes[0]), temperatures)
+    initial = [(trial.number - 2, trial.design(MIXED)["T"]) for trial in mixed.of("a") if trial.turn is None]
+    np.testing.assert_allclose(axes[0].lines[0].get_xydata(), initial)
     assert [label.get_text() for label in axes[2].get_yticklabels()] == ["water", "ethanol"]
 
 
@@ -242,7 +258,7 @@ def test_labels_are_kept_apart_and_inside():
 def test_every_picture_is_a_file_without_a_warning(together, alone, name, tmp_path):
     arguments = {
         "progress": (together, alone, OPTIMA),
-        "paths": (together[0], alone[0], PROBLEMS),
+        "paths": (together[0], alone[0], GROUNDS),
         "matrix": (together[0],),
         "moves": (together[0],),
         "gain": (together, alone, OPTIMA),

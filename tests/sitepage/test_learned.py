@@ -3,9 +3,11 @@
 import json
 from contextlib import contextmanager
 
+import numpy as np
 import pytest
+from matplotlib.collections import PathCollection, QuadMesh
 
-from cboc import Study
+from cboc import Study, plots
 from cboc.insight import Learned
 from cboc.joining.sent import sent_count
 from cboc.sitepage.learned.pages import Lessons
@@ -95,6 +97,27 @@ def test_every_experiment_is_in_the_pictures_in_its_kind(labs):
         assert option(page, "slice/1")["xAxis"]["type"] == "log"
         assert option(page, "slice/1")["xAxis"]["name"] == "time / h"
         assert option(page, "slice/3")["xAxis"]["data"] == ["water", "ethanol", "dmso"]
+
+
+def test_the_page_and_the_pictures_of_cboc_plot_show_the_same_numbers(labs):
+    site = labs.site("lab-a")
+    learned = Learned.of(site)
+    with visiting(labs) as page:
+        for number, ax in enumerate(plots.slices(learned).axes[:3]):
+            line = [point["value"] for point in expected(option(page, f"slice/{number}"))]
+            (drawn,) = [each.get_xydata() for each in ax.lines if len(each.get_xdata()) > 2]
+            np.testing.assert_allclose(drawn, line, rtol=1e-5)
+        (mesh,) = [each for each in plots.contours(learned).axes[0].collections if isinstance(each, QuadMesh)]
+        cells = [value for *_, value in option(page, "contours")["series"][0]["data"]]
+        np.testing.assert_allclose(mesh.get_array().compressed(), cells, rtol=1e-5)
+        bars = [bar.get_width() for bar in plots.importance(learned).axes[0].patches]
+        shares = [bar["value"] for series in option(page, "importance")["series"] for bar in series["data"][::-1]]
+        np.testing.assert_allclose(bars, shares, atol=0.05)
+        ax = plots.predicted(learned).axes[0]
+        dots = [dot for each in ax.collections if isinstance(each, PathCollection) for dot in each.get_offsets()]
+        shown = option(page, "predicted")
+        told = [dot["value"] for name in ("inside", "outside") for dot in data(shown, name)]
+        np.testing.assert_allclose(sorted(map(tuple, dots)), sorted(map(tuple, told)), rtol=1e-5)
 
 
 def test_before_there_is_enough_a_sentence_says_so(laboratories):

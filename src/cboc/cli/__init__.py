@@ -6,7 +6,7 @@ export.py       `cboc export`: all experiments as a table
 rows.py         every trial of a run, and the best of each site
 place.py        what a command looks at: a run, or a site's own file
 advise.py       advice on every site of a run
-pictures.py     pictures of a run, or of a site
+pictures.py     pictures of a run, or of a site; view.py, captions.py
 report/         a run, or the case study, as one HTML page
 lab.py          the commands of a site
 address.py      the addresses that a person may give

@@ -8,7 +8,6 @@ from cboc.advice.advice import Advice, advise
 from cboc.advice.counterfactual import Solo
 from cboc.cli.notes import notes
 from cboc.cli.show import Row
-from cboc.errors import CbocError
 from cboc.runs.history import History
 from cboc.runs.run import ALONE, TOGETHER, Run
 
@@ -16,15 +15,12 @@ from cboc.runs.run import ALONE, TOGETHER, Run
 def advice_of(run: Run, only: str | None, seed: int | None) -> list[Advice]:
     """Return the advice for all sites, or for one, as they were at the end of one repetition."""
     study, seeds = run.study, run.seeds(TOGETHER)
-    if seed is not None and seed not in seeds:
-        raise CbocError(f"{run.directory} has the seeds {', '.join(map(str, seeds)) or 'none'}; got {seed}.")
-    if not seeds:
-        raise run.emptiness
+    chosen = run.chosen(seed, seeds)
     if only is not None:
         study.index(only)
     if seed is None and len(seeds) > 1:
-        notes.print(f"This is the repetition with seed {seeds[0]}; there are {len(seeds)}, see --seed.")
-    seed = seeds[0] if seed is None else seed
+        notes.print(f"This is the repetition with seed {chosen}; there are {len(seeds)}, see --seed.")
+    seed = chosen
     together = run.history(TOGETHER, seed)
     alone = run.history(ALONE, seed) if seed in run.seeds(ALONE) else None
     return [_advice(run, together, alone, name, seed) for name in (study.sites if only is None else (only,))]

@@ -43,6 +43,7 @@ from cboc.cli.show import Format, wrapped, write
 from cboc.cli.simulate import ENOUGH, again, forget_pages, is_run_alone, meaning, seeds_of
 from cboc.cli.simulate import simulate as simulate_file
 from cboc.cli.site_option import FILE
+from cboc.cli.view import View
 from cboc.cli.work import work
 from cboc.errors import CbocError
 from cboc.evidence import demo as demonstration
@@ -269,20 +270,34 @@ def plot(
         typer.Option(help="Directory of the pictures.", show_default="plots, in the run or beside the file"),
     ] = None,
     kind: Annotated[pictures.Kind, typer.Option(help="Which picture.")] = pictures.Kind.ALL,
+    site: Annotated[
+        str | None,
+        typer.Option(help="For a run: only this site.", show_default="all; for what was learned, the first"),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option(min=0, help="For a run: which repetition.", show_default="the first")
+    ] = None,
 ) -> None:
     """Draw a run, or what one site has done so far.
 
     progress: how the search went. calendar: the same against time, if experiments take any. paths: where the sites
-    went. matrix: who listened to whom. moves: from the proposed to the mixed design. gain: what each site gains by
-    working together.
+    went, from their initial designs on, over the two parameters that matter most; on contours of the true function
+    if the study file has test problems, else of what the site's own surrogate expects. matrix: who listened to whom.
+    moves: from the proposed to the mixed design. gain: what each site gains by working together.
+
+    And what one site has learned, as on its page: importance, which parameter matters; predicted, each outcome against
+    what all others predict; slices, the expected outcome along each parameter; contours, the same over two. Of a run,
+    it is the first site, working together with the first seed; `--site` and `--seed` choose others.
 
     Of a site's own file only the pictures that one site has data for; paths are its own.
 
-    Examples: `cboc plot` at a site, `cboc plot runs/first-study --kind progress`
+    Examples: `cboc plot` at a site, `cboc plot runs/first-study --kind slices --site lab-b`
     """
     course = course_of(where, file)
+    if course.place.is_file() and (site is not None or seed is not None):
+        raise CbocError(f"{course.place} is one site with one history; --site and --seed are for a run's directory.")
     folder = course.place.parent if course.place.is_file() else course.place
-    drawn, left_out = pictures.draw(course, kind, output or folder / pictures.FOLDER)
+    drawn, left_out = pictures.draw(View(course, site, seed), kind, output or folder / pictures.FOLDER)
     for path in drawn:
         typer.echo(path)
     if left_out:

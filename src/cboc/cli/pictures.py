@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cboc import plots
+from cboc.cli import captions
+from cboc.cli.view import View
 from cboc.errors import CbocError
-from cboc.runs.course import Course
+from cboc.plots import style
+from cboc.runs.history import History
 from cboc.runs.run import ALONE, TOGETHER
 from cboc.site.trial import TOLD, Trial
 
@@ -32,31 +35,66 @@ class Kind(StrEnum):
     MATRIX = "matrix"
     MOVES = "moves"
     GAIN = "gain"
+    IMPORTANCE = "importance"
+    PREDICTED = "predicted"
+    SLICES = "slices"
+    CONTOURS = "contours"
 
 
+OF_ONE = (Kind.IMPORTANCE, Kind.PREDICTED, Kind.SLICES, Kind.CONTOURS)  # what one site has learned
 COURSES = (Kind.PROGRESS, Kind.CALENDAR)
+OF_ALL = (*COURSES, Kind.GAIN, Kind.MATRIX)  # never of a single site of a run
 
 
-def draw(course: Course, kind: Kind, directory: Path) -> tuple[list[Path], str]:
+def draw(view: View, kind: Kind, directory: Path) -> tuple[list[Path], str]:
     """Write the pictures that there are data for; return their paths, and which were left out and why."""
-    if not course.histories(TOGETHER):
-        raise course.emptiness
+    if not view.course.histories(TOGETHER):
+        raise view.course.emptiness
+    if view.only is not None and kind in OF_ALL:
+        raise CbocError(f"{kind} is a picture of all sites; leave --site out, or choose another --kind.")
     kinds = list(PICTURES) if kind == Kind.ALL else [kind]
-    missing = {each: needed for each in kinds if (needed := lack(course, each))}
-    left_out = ", ".join(f"{each} ({needed})" for each, needed in missing.items())
+    missing = {each: needed for each in kinds if (needed := lack(view, each))}
+    left_out = _grouped(missing)
     if len(missing) == len(kinds):
-        raise CbocError(f"cannot draw {course.place}: {left_out}; see cboc plot --help.")
-    drawn = [save(PICTURES[each](course), directory / f"{each}.png") for each in kinds if each not in missing]
+        raise CbocError(f"cannot draw {view.course.place}: {left_out}; see cboc plot --help.")
+    drawn = [save(framed(view, each), directory / f"{each}.png") for each in kinds if each not in missing]
     return drawn, left_out
 
 
-def lack(course: Course, kind: Kind) -> str:
+def _grouped(missing: Mapping[Kind, str]) -> str:
+    """Which pictures are left out, those of one reason together: 'gain (nobody worked alone), slices and ... (...)'."""
+    reasons: dict[str, list[str]] = {}
+    for kind, needed in missing.items():
+        reasons.setdefault(needed, []).append(str(kind))
+    return ", ".join(f"{_listed(kinds)} ({needed})" for needed, kinds in reasons.items())
+
+
+def _listed(names: list[str]) -> str:
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
+
+
+def framed(view: View, kind: Kind) -> Figure:
+    """A picture, with whose it is and what it shows if it does not go without saying."""
+    figure = PICTURES[kind](view)
+    if kind not in SAID:
+        return figure
+    title, said = SAID[kind]
+    whose = view.whose if kind in OF_ONE or len(view.sites) == 1 else view.what
+    return style.framed(figure, f"{whose}: {title[0].lower()}{title[1:]}", said(view))
+
+
+def lack(view: View, kind: Kind) -> str:
     """Say what a picture needs and is not there; empty if nothing is missing."""
+    course = view.course
     together, alone = course.histories(TOGETHER), course.histories(ALONE)
+    if kind in OF_ONE:
+        return _lesson_lack(view, kind)
     if kind in (Kind.MATRIX, Kind.MOVES) and not any(trial.answer for trial in together[0].trials):
         return "no proposal has been answered yet"
-    if kind in (Kind.PATHS, Kind.MOVES, Kind.GAIN) and not any(map(_is_of_a_turn, together[0].trials)):
+    if kind in (Kind.MOVES, Kind.GAIN) and not any(map(_is_of_a_turn, together[0].trials)):
         return "nothing but initial designs has been run yet"
+    if kind == Kind.PATHS and not any(trial.status in TOLD for trial in together[0].trials):
+        return "no experiment has been run yet"
     if kind == Kind.MATRIX and together[0].sites != course.study.sites:
         return "it has a row for every site, and this is one"
     if kind == Kind.CALENDAR and not course.has_times:
@@ -72,6 +110,17 @@ def lack(course: Course, kind: Kind) -> str:
     return ""
 
 
+def _lesson_lack(view: View, kind: Kind) -> str:
+    """Why there is nothing to draw of what the site has learned."""
+    if view.lack:
+        return f"{view.name}: {view.lack[0].lower()}{view.lack[1:].removesuffix('.')}"
+    if kind is Kind.IMPORTANCE and len(view.site.space.names) == 1:
+        return "there is one parameter"
+    if kind is Kind.CONTOURS and view.learned.contours() is None:
+        return "there are no two parameters that can vary"
+    return ""
+
+
 def _is_of_a_turn(trial: Trial) -> bool:
     return trial.turn is not None and trial.status in TOLD
 
@@ -83,31 +132,44 @@ def save(figure: Figure, path: Path) -> Path:
     return path
 
 
-def _progress(course: Course) -> Figure:
+def _noiseless(view: View) -> tuple[list[History], list[History]]:
+    course = view.course
     together, alone = ([course.noiseless(history) for history in course.histories(how)] for how in (TOGETHER, ALONE))
-    return plots.progress(together, alone, course.optima)
+    return together, alone
 
 
-def _calendar(course: Course) -> Figure:
-    together, alone = ([course.noiseless(history) for history in course.histories(how)] for how in (TOGETHER, ALONE))
-    return plots.calendar(together, alone, course.optima, course.time)
+def _progress(view: View) -> Figure:
+    return plots.progress(*_noiseless(view), view.course.optima)
 
 
-def _gain(course: Course) -> Figure:
-    together, alone = ([course.noiseless(history) for history in course.histories(how)] for how in (TOGETHER, ALONE))
-    return plots.gain(together, alone, course.optima)
+def _calendar(view: View) -> Figure:
+    return plots.calendar(*_noiseless(view), view.course.optima, view.course.time)
 
 
-def _paths(course: Course) -> Figure:
-    """The histories of the first seed."""
-    return plots.paths(course.histories(TOGETHER)[0], next(iter(course.histories(ALONE)), None), course.problems)
+def _gain(view: View) -> Figure:
+    return plots.gain(*_noiseless(view), view.course.optima)
 
 
-PICTURES: dict[Kind, Callable[[Course], Figure]] = {
+def _paths(view: View) -> Figure:
+    return plots.paths(view.repetition.together, view.repetition.alone, view.grounds, view.sites)
+
+
+PICTURES: dict[Kind, Callable[[View], Figure]] = {
     Kind.PROGRESS: _progress,
     Kind.CALENDAR: _calendar,
     Kind.PATHS: _paths,
-    Kind.MATRIX: lambda course: plots.matrix(course.histories(TOGETHER)[0]),
-    Kind.MOVES: lambda course: plots.moves(course.histories(TOGETHER)[0]),
+    Kind.MATRIX: lambda view: plots.matrix(view.repetition.together),
+    Kind.MOVES: lambda view: plots.moves(view.repetition.together, view.only),
     Kind.GAIN: _gain,
+    Kind.IMPORTANCE: lambda view: plots.importance(view.learned),
+    Kind.PREDICTED: lambda view: plots.predicted(view.learned),
+    Kind.SLICES: lambda view: plots.slices(view.learned),
+    Kind.CONTOURS: lambda view: plots.contours(view.learned),
+}
+SAID: dict[Kind, tuple[str, Callable[[View], str]]] = {
+    Kind.PATHS: ("Where the experiments went", captions.paths),
+    Kind.IMPORTANCE: ("Which parameter matters", captions.importance),
+    Kind.PREDICTED: ("Predicted against measured", captions.predicted),
+    Kind.SLICES: ("Slices", captions.slices),
+    Kind.CONTOURS: ("Contours", captions.contours),
 }

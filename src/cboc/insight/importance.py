@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 
@@ -102,8 +103,8 @@ def sobol_indices(
 
 def _pairs(space: Space, designs: int, rng: np.random.Generator) -> tuple[Array, list[Array]]:
     """Designs (n, D), and another value of each parameter for every design, of one evenly spread sequence."""
-    prefix = max(space.names, key=len)  # nobody has a longer name
-    copies = Space({f"{prefix}_{k}": parameter for k, parameter in enumerate(space.parameters.values())})
+    free = (name for name in map("other{}".format, count()) if name not in space.parameters)
+    copies = Space(dict(zip(free, space.parameters.values(), strict=False)))
     X = (space + copies).sample(designs, rng)
     blocks = [coordinates(copies, name) + space.dimension for name in copies.names]
     return X[:, : space.dimension], [X[:, block] for block in blocks]

@@ -33,6 +33,7 @@ class Learned:
     """What a site's own surrogate says of its experiments, as plain data. Private to the site."""
 
     site: str
+    outcome: str  # what is measured, and whether more of it is better: 'yield (%), to maximise'
     surface: Surface
     points: tuple[Measured, ...] = field(repr=False)
     next: Array | None  # the design to run, if there is one (D,)
@@ -47,7 +48,8 @@ class Learned:
             surface = Surface(site.space, site.dataset, gp)
             _ = surface.plausible
         following = next(iter(site.to_run), None)
-        return cls(site.name, surface, tuple(measured(site)), None if following is None else following.x)
+        outcome = f"{site.study.objective.head}, to {site.direction}"
+        return cls(site.name, outcome, surface, tuple(measured(site)), None if following is None else following.x)
 
     @property
     def best(self) -> Array:

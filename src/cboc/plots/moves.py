@@ -8,10 +8,9 @@ import numpy as np
 
 from cboc.exchange.messages import Point
 from cboc.plots import style, terrain
-from cboc.plots.paths import experiment_of, ran
 from cboc.plots.style import ALONE, INK, TOGETHER
 from cboc.runs.history import History
-from cboc.site.trial import Trial
+from cboc.site.trial import TOLD, Trial
 from cboc.site.turn import Decision
 
 if TYPE_CHECKING:
@@ -44,6 +43,17 @@ def moves(history: History, site: str | None = None) -> Figure:
         fig.supylabel("distance, proposed to mixed", fontsize=style.NORMAL, color=INK)
     _legend(fig)
     return fig
+
+
+def ran(history: History, site: str) -> list[Trial]:
+    """The trials that were run in a turn."""
+    return [trial for trial in history.of(site) if trial.turn is not None and trial.status in TOLD]
+
+
+def experiment_of(history: History, trial: Trial) -> int:
+    """The number of a site's experiment after its initial ones, counted from 1."""
+    initial = sum(other.turn is None for other in history.of(trial.site))
+    return trial.number - initial + 1
 
 
 def _is_followed(trial: Trial) -> bool:

@@ -5,9 +5,10 @@ matplotlib is imported only when a picture is made, so the library works without
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -28,6 +29,11 @@ FAINT = "#DDDDDD"
 WIDTH = 9.0  # inches: the width of a README
 SMALL = 8.5  # points: ticks and notes
 NORMAL = 9.5
+CAPTION = 132  # characters of a line over the whole width
+LEGEND, MARK = 112, 6  # characters of a line of a legend, and those that a mark takes
+LINE, HEAD = 0.17, 1.6  # inches of a line of a caption; lines that a name above all takes
+LONGEST, LONGEST_NAME, LONGEST_OPTION = 30, 90, 18  # characters of a name along an axis, above a picture, of an option
+MOST_OPTIONS, CROWDED = 10, 32  # options with a name along an axis, and their characters from which they are slanted
 NOTHING = {"label": " ", "linestyle": "none"}  # an empty place in a legend
 
 
@@ -92,24 +98,63 @@ def quiet(ax: Axes) -> None:
     ax.set_axisbelow(True)
 
 
-def title(ax: Axes, text: str) -> None:
+def plain(text: str, most: int = 200) -> str:
+    """A name as it is, or its beginning and end: no formula, which dollar signs would make of it in matplotlib."""
+    kept = text if len(text) <= most else f"{text[: most // 2]}…{text[-(most - most // 2 - 1) :]}"
+    return kept.replace("$", r"\$")
+
+
+def title(ax: Axes, text: str, most: int = 200) -> None:
     """Write a left-aligned title over one panel."""
-    ax.set_title(text, loc="left", fontsize=NORMAL, color=INK)
+    ax.set_title(plain(text, most), loc="left", fontsize=NORMAL, color=INK)
 
 
 def headline(fig: Figure, text: str) -> None:
     """Write the message of the picture over all panels."""
-    fig.suptitle(text, x=0.012, ha="left", fontsize=NORMAL + 1.5, fontweight="bold", color=INK)
+    fig.suptitle(plain(text), x=0.012, ha="left", fontsize=NORMAL + 1.5, fontweight="bold", color=INK)
+
+
+def framed(fig: Figure, name: str, caption: str) -> Figure:
+    """Add a line above the legend that says whose picture it is, and lines below all panels that say what is drawn."""
+    lines = textwrap.wrap(caption, CAPTION)
+    height = fig.get_figheight() + LINE * (len(lines) + HEAD)
+    fig.draw_without_rendering()  # which tells how high the legend is
+    legends = sum(each.get_window_extent().height for each in fig.legends) / fig.dpi
+    fig.set_figheight(height)
+    top = LINE * HEAD / height
+    for each in fig.legends:
+        each.set_in_layout(False)
+        each.set_bbox_to_anchor((0.0, 0.0, 1.0, 1.0 - top), transform=fig.transFigure)
+    engine = fig.get_layout_engine()
+    assert engine is not None  # `blank` has made one
+    engine.set(rect=(0.0, 0.0, 1.0, 1.0 - top - legends / height))  # type: ignore[call-arg]
+    look: dict[str, Any] = {"x": 0.012, "ha": "left", "color": INK}
+    bold = look | {"fontsize": NORMAL + 1.5, "fontweight": "bold"}
+    fig.text(y=1.0 - 0.3 * LINE / height, s=plain(name, LONGEST_NAME), va="top", **bold)
+    fig.supxlabel(plain("\n".join(lines), len(caption)), fontsize=SMALL, **look)
+    return fig
 
 
 def best_so_far(objective: Objective) -> str:
     """The name of an axis on which the best outcome so far is drawn."""
-    return f"best {objective.word} so far{f' ({objective.unit})' if objective.unit else ''}"
+    return plain(f"best {objective.word} so far{f' ({objective.unit})' if objective.unit else ''}")
 
 
-def axis_labels(ax: Axes, x: str = "", y: str = "") -> None:
-    ax.set_xlabel(x, fontsize=NORMAL, color=INK)
-    ax.set_ylabel(y, fontsize=NORMAL, color=INK)
+def axis_labels(ax: Axes, x: str = "", y: str = "", size: float = NORMAL) -> None:
+    ax.set_xlabel(plain(x, LONGEST), fontsize=size, color=INK)
+    ax.set_ylabel(plain(y, LONGEST), fontsize=size, color=INK)
+
+
+def option_ticks(ax: Axes, which: Literal["x", "y"], options: Sequence[str]) -> None:
+    """Name the options of a choice along an axis: as many as there is room for, long ones shortened."""
+    step = -(-len(options) // MOST_OPTIONS)
+    names = [plain(option, LONGEST_OPTION) for option in options[::step]]
+    places = range(0, len(options), step)
+    if which == "y":
+        ax.set_yticks(places, names)
+        return
+    is_crowded = sum(map(len, names)) > CROWDED
+    ax.set_xticks(places, names, rotation=45 if is_crowded else 0, ha="right" if is_crowded else "center")
 
 
 def whole_rounds(ax: Axes, last: int) -> None:
@@ -175,11 +220,14 @@ def spread(positions: Iterable[float], apart: float) -> list[float]:
 
 
 def legend(fig: Figure, *lines: Sequence[dict[str, Any]]) -> None:
-    """Lines of marks and names over the panels; an entry holds the arguments of a Line2D."""
+    """Lines of marks and names over the panels; an entry holds the arguments of a Line2D. A long line becomes two."""
     from matplotlib.lines import Line2D
 
+    if len(lines) == 1 and sum(len(entry["label"]) + MARK for entry in lines[0]) > LEGEND:
+        half = -(-len(lines[0]) // 2)
+        lines = (lines[0][:half], lines[0][half:])
     columns = list(zip_longest(*lines, fillvalue=NOTHING))  # matplotlib fills one column after the other
-    handles = [Line2D([], [], **entry) for column in columns for entry in column]
+    handles = [Line2D([], [], **entry | {"label": plain(entry["label"])}) for column in columns for entry in column]
     look: dict[str, Any] = {"frameon": False, "fontsize": NORMAL, "labelcolor": INK}
     fig.legend(handles=handles, loc="outside upper right", ncols=len(columns), **look)
 

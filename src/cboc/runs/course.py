@@ -10,7 +10,7 @@ from typing import Protocol
 from cboc.errors import CbocError
 from cboc.exchange.study import Study
 from cboc.problems.problem import Problem
-from cboc.runs.history import History, in_order
+from cboc.runs.history import History, Repetition, in_order
 from cboc.runs.run import TOGETHER
 from cboc.site.site import Site
 
@@ -45,6 +45,9 @@ class Course(Protocol):
     def emptiness(self) -> CbocError: ...
 
     def histories(self, how: str) -> list[History]: ...
+
+    def repetition(self, seed: int | None = None) -> Repetition:
+        """One repetition, the first unless a seed is given."""
 
     def noiseless(self, history: History) -> History: ...
 
@@ -83,6 +86,12 @@ class OwnCourse:
     def histories(self, how: str) -> list[History]:
         """Its one history, which is of working together; none if it has no trials."""
         return [self._history] if how == TOGETHER and self.site.trials else []
+
+    def repetition(self, seed: int | None = None) -> Repetition:
+        """What has happened; there is no other."""
+        if seed is not None:
+            raise CbocError(f"{self.place} is one site with one history; a seed is for the directory of a run.")
+        return Repetition(self._history, None, lambda _: self.site)
 
     def noiseless(self, history: History) -> History:
         """Return the history as it is: nobody knows the outcomes without noise."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TextIO
@@ -15,6 +15,7 @@ from cboc.data.dataset import Direction
 from cboc.errors import CbocError, installing
 from cboc.exchange.study import Study
 from cboc.names import as_cell
+from cboc.site.site import Site
 from cboc.site.trial import Status, Trial
 
 if TYPE_CHECKING:
@@ -128,6 +129,16 @@ class History:
         except ImportError:
             raise CbocError(f"DataFrames need pandas, which is not installed; {installing('pandas')}.") from None
         return pandas.DataFrame(list(self.rows()))
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """What happened with one seed, and the sites as they were at the end of working together."""
+
+    together: History
+    alone: History | None
+    site: Callable[[str], Site]  # by name
+    name: str = ""  # 'seed 0'; empty for a site's own file, which has no other
 
 
 def _ended(trial: Trial) -> float:

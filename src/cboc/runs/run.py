@@ -19,7 +19,7 @@ from cboc.exchange.ledger import Ledger
 from cboc.exchange.study import Study
 from cboc.private_files import write_text
 from cboc.problems.problem import Problem
-from cboc.runs.history import History, in_order
+from cboc.runs.history import History, Repetition, in_order
 from cboc.runs.workers import Report, run_all
 from cboc.site.policy import Policy
 from cboc.site.site import Site
@@ -115,8 +115,27 @@ class Run:
 
     def histories(self, how: str) -> list[History]:
         """The histories of one way of working; if the run has both ways, only the seeds that both have."""
+        return [self.history(how, seed) for seed in self._compared(how)]
+
+    def _compared(self, how: str) -> list[int]:
         others = self.seeds(ALONE if how == TOGETHER else TOGETHER)
-        return [self.history(how, seed) for seed in self.seeds(how) if not others or seed in others]
+        return [seed for seed in self.seeds(how) if not others or seed in others]
+
+    def chosen(self, seed: int | None, seeds: list[int]) -> int:
+        """The seed that is meant: the first of these unless one is given, which has to have been begun."""
+        begun = self.seeds(TOGETHER)
+        if seed is not None and seed not in begun:
+            raise CbocError(f"{self.directory} has the seeds {', '.join(map(str, begun)) or 'none'}; got {seed}.")
+        if not seeds:
+            raise self.emptiness
+        return seeds[0] if seed is None else seed
+
+    def repetition(self, seed: int | None = None) -> Repetition:
+        """One repetition; the first unless a seed is given."""
+        seed = self.chosen(seed, self._compared(TOGETHER))
+        together = self.history(TOGETHER, seed)
+        alone = self.history(ALONE, seed) if seed in self.seeds(ALONE) else None
+        return Repetition(together, alone, lambda name: self.site(together, name, seed), f"seed {seed}")
 
     @cached_property
     def study(self) -> Study:

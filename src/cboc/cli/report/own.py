@@ -11,6 +11,7 @@ from cboc.cli.pictures import PICTURES, Kind, lack
 from cboc.cli.report.html import Html, element
 from cboc.cli.report.page import facts, paragraph, picture, section, table
 from cboc.cli.show import cell, many
+from cboc.cli.view import View
 from cboc.data.spreadsheets import as_text
 from cboc.plots.terrain import label
 from cboc.runs.course import OwnCourse
@@ -34,13 +35,14 @@ def content(place: Path, say: Callable[[str], None]) -> tuple[str, str, list[Htm
     """Return the title, lead and sections of the report."""
     site = site_of(place)
     course = OwnCourse(site, place)
+    view = View(course)
     if not site.trials:
         raise course.emptiness
     drawn = []
     for kind, (title, words) in SHOWN.items():
-        if not lack(course, kind):
+        if not lack(view, kind):
             say(f"drawing: {kind}")
-            drawn.append(section(title, picture(PICTURES[kind](course), f"{title}. {words}", words)))
+            drawn.append(section(title, picture(PICTURES[kind](view), f"{title}. {words}", words)))
     sections = [
         section("Best design", *_best(site)),
         *drawn,

@@ -12,6 +12,7 @@ from cboc.cli.report.html import Html, element
 from cboc.cli.report.page import facts, paragraph, picture, section, table
 from cboc.cli.rows import best_rows
 from cboc.cli.show import Row, cell, columns, many
+from cboc.cli.view import View
 from cboc.evidence.results import libraries
 from cboc.plots.terrain import label
 from cboc.runs.compare import results
@@ -47,16 +48,17 @@ Ways = Mapping[str, Sequence[History]]  # together, and alone if that was run
 def content(directory: Path, say: Callable[[str], None]) -> tuple[str, str, list[Html]]:
     """Return the title, lead and sections of the report."""
     run = Run(directory)
+    view = View(run)
     rows = results(run)
     ways = {how: histories for how in (TOGETHER, ALONE) if (histories := run.histories(how))}
     drawn = []
     for kind, (title, words) in SHOWN.items():
-        if not lack(run, kind):
+        if not lack(view, kind):
             say(f"drawing: {kind}")
             words = GAPS if kind == Kind.PROGRESS and run.optima is not None else words
             has_both = ALONE in ways and kind in (*COURSES, Kind.PATHS)
             caption = f"{words} {COLOURS}" if has_both else words
-            drawn.append(section(title, picture(PICTURES[kind](run), f"{title}. {caption}", caption)))
+            drawn.append(section(title, picture(PICTURES[kind](view), f"{title}. {caption}", caption)))
     sections = [
         section(
             "Together against alone" if ALONE in ways else "Results",
