@@ -56,7 +56,9 @@ def test_an_outcome_or_a_failure_is_taken_back_and_told_anew(file):
 def test_after_a_turn_it_says_that_what_was_shared_stays_shared(file):
     assert file()
     call("ask")
-    assert "What has left this site since it was told stays with the others." in call("undo", "--trial", 0).stderr
+    said = call("undo", "--trial", 0).stderr
+    assert "The design of trial 0 was given to the others as a best one of this site, and that stays with them." in said
+    assert "What has left this site since it was told stays with the others." in call("undo", "--trial", 1).stderr
 
 
 def test_a_remark_is_written_beside_the_trial_that_was_told_last(file):

@@ -10,7 +10,7 @@ from cboc.site.trial import Status
 
 WATCH = """window.violations = [];
 document.addEventListener('securitypolicyviolation', event => window.violations.push(event.violatedDirective));"""
-REFUSED = "Failed to load resource: the server responded with a status of 422 (Unprocessable Entity)"
+REFUSED = re.compile("Failed to load resource: the server responded with a status of (409|422) ")  # a form
 HAS_COLOURS = """canvas => {
     const copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', {willReadFrequently: true});
     copy.drawImage(canvas, 0, 0);
@@ -34,7 +34,7 @@ def visit(browser):
         context = browser.new_context(**({"viewport": {"width": 1280, "height": 900}} | look), base_url=base)
         window = context.new_page()
         window.add_init_script(WATCH)
-        window.on("console", lambda message: message.text == REFUSED or complaints.append(message.text))
+        window.on("console", lambda message: REFUSED.match(message.text) or complaints.append(message.text))
         window.on("pageerror", lambda error: complaints.append(str(error)))
         window.on("dialog", lambda dialog: complaints.append(dialog.message))
         window.on("request", lambda sent: sent.url.startswith((base, "data:")) or complaints.append(sent.url))

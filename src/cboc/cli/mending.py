@@ -14,6 +14,7 @@ from cboc.cli.site_option import FILE, SiteOption, hint
 from cboc.cli.standing import local_time, summary
 from cboc.errors import CbocError
 from cboc.exchange.objective import Objective
+from cboc.site.left import stays
 from cboc.site.site import Site
 from cboc.site.trial import TOLD, Trial
 from cboc.storage.sitefile import Change
@@ -33,8 +34,8 @@ def undo(trial: TrialNumber = None, file: SiteOption = FILE) -> None:
     known = _trial(site, trial, file)
     reopened = site.reopen(known)
     notes.print(f"Trial {reopened.number} waits for a result again ({reopened.note}).")
-    if known.turn is not None or any(later.turn is not None for later in site.trials[known.number :]):
-        notes.print("What has left this site since it was told stays with the others.")
+    if kept := stays(site, known):
+        notes.print(kept)
     notes.print(summary(site, file))
 
 

@@ -133,10 +133,11 @@ class Trial:
     @property
     def x(self) -> Array:
         """The design to run, or that was run, in the unit cube."""
-        return np.array(self.executed or self._to_run)
+        return np.array(self.executed or self.asked)
 
     @property
-    def _to_run(self) -> Point:
+    def asked(self) -> Point:
+        """The design that the site was given to run, in the unit cube."""
         answer = self.answer
         is_other = self.decision in (Decision.OTHER, Decision.BORROWED)
         if answer is not None and is_other and answer.verdict.instead is not None:

@@ -13,9 +13,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from secrets import token_urlsafe
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request, Response
+from fastapi import APIRouter, FastAPI, Response
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from jinja2 import Environment
 from starlette.requests import ClientDisconnect
@@ -27,31 +27,18 @@ from cboc.site import worksheet
 from cboc.site.counted import counted
 from cboc.site.site import Site
 from cboc.site.trial import Trial
-from cboc.sitepage import history, neighbours, outbox
+from cboc.sitepage import history, neighbours, outbox, past
 from cboc.sitepage.access import Access
 from cboc.sitepage.doorstep import doorstep
 from cboc.sitepage.downloads import downloads
 from cboc.sitepage.form import RAN, SAME, Fields, Mistyped, read_cost, read_entry, read_order
 from cboc.sitepage.learned.pages import learned
+from cboc.sitepage.mending import mending
+from cboc.sitepage.received import LARGEST, LONGEST_NUMBER, TOO_LARGE, Form, number_in
 from cboc.sitepage.session import NotJoined, Session, Stage
 from cboc.web.layout import add_layout, templates
 
 Show = Callable[..., Response]
-LONGEST_NUMBER = 9  # digits of a trial's number
-LARGEST = 2**20  # bytes of a form, as many as Starlette reads into one field
-TOO_LARGE = f"a form has at most {LARGEST:,} bytes; cboc tell sheet.csv reads larger sheets."
-
-
-async def form_of(request: Request) -> Fields:
-    """Return the fields of the form in a request; refuses one that is too large."""
-    if int(request.headers.get("content-length", 0)) > LARGEST:
-        async for _ in request.stream():
-            pass  # a browser that is still sending does not show an answer
-        raise HTTPException(413)
-    return {name: value for name, value in (await request.form()).items() if isinstance(value, str)}
-
-
-Form = Annotated[Fields, Depends(form_of)]
 
 
 def create_page(
@@ -79,6 +66,7 @@ def create_page(
     app.include_router(downloads(session))
     app.add_exception_handler(NotJoined, lambda *_: RedirectResponse("/join", 303))
     app.include_router(learned(session, show))
+    app.include_router(mending(session, show))
     app.add_exception_handler(CbocError, lambda _, error: show("trouble.html", 409, error=error))
     app.add_exception_handler(400, lambda *_: show("trouble.html", 400, error="this form is not from this page."))
     app.add_exception_handler(404, lambda *_: show("trouble.html", 404, error="there is no such page here."))
@@ -92,8 +80,17 @@ def _views(session: Session, show: Show) -> APIRouter:
     router = APIRouter()
 
     @router.get("/")
-    def page(trial: int | None = None, told: int = 0, known: int = 0, given: int = 0, asked: int = 0) -> Response:
+    def page(
+        trial: int | None = None,
+        told: int = 0,
+        known: int = 0,
+        given: int = 0,
+        asked: int = 0,
+        undone: int | None = None,
+    ) -> Response:
         notice = _notice(told, known, given, asked)
+        if undone is not None:
+            notice = f"Trial {undone} waits for a result again."
         return show("page.html", **_seen(session, session.open(), chosen=trial, notice=notice))
 
     @router.get("/sheet.csv")
@@ -132,7 +129,7 @@ def _forms(session: Session, show: Show) -> APIRouter:
         """Apply `act` to the form's trial; after a mistake, show the form again with all that was typed."""
         site = session.open()
         try:
-            act(site, site.trial(_number(fields)))
+            act(site, site.trial(number_in(fields)))
         except CbocError as error:
             status = 422 if isinstance(error, Mistyped) else 409
             return show("page.html", status, **_seen(session, session.open(), str(error), fields))
@@ -151,7 +148,7 @@ def _forms(session: Session, show: Show) -> APIRouter:
 
     @router.post("/alone")
     def alone(fields: Form) -> Response:
-        session.go_on_alone(_number(fields))
+        session.go_on_alone(number_in(fields))
         return RedirectResponse("/", 303)
 
     @router.post("/result")
@@ -213,13 +210,6 @@ def _notice(told: int, known: int, given: int, asked: int) -> str:
     return f"{start} {more if known else ''}".strip()
 
 
-def _number(fields: Fields) -> int:
-    text = fields.get("trial", "")
-    if not text.isdecimal() or len(text) > LONGEST_NUMBER:
-        raise CbocError(f"a form has the number of its trial; got {text[:20]!r}. Open the page again.")
-    return int(text)
-
-
 def _seen(
     session: Session,
     site: Site,
@@ -262,7 +252,19 @@ def _seen(
 
 def _environment() -> Environment:
     environment = templates(Path(__file__).parent / "templates")
-    environment.globals |= {"RAN": RAN, "SAME": SAME, "LARGEST": LARGEST, "kind": history.kind, "counted": counted}
+    environment.globals |= {
+        "RAN": RAN,
+        "SAME": SAME,
+        "LARGEST": LARGEST,
+        "kind": history.kind,
+        "counted": counted,
+        "state": past.state,
+    }
     environment.globals["LAYOUTS"] = tuple(worksheet.LAYOUTS)
-    environment.filters |= {"outcome": history.outcome, "moment": outbox.moment, "ago": neighbours.ago}
+    environment.filters |= {
+        "outcome": history.outcome,
+        "moment": outbox.moment,
+        "minute": outbox.minute,
+        "ago": neighbours.ago,
+    }
     return environment

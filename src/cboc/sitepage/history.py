@@ -70,7 +70,7 @@ def picture(site: Site) -> Option:
         "grid": {
             "left": 4,
             "right": 16,
-            "top": 30,
+            "top": 12,
             "bottom": 4,
             "outerBoundsMode": "same",
             "outerBoundsContain": "all",

@@ -40,6 +40,11 @@ def moment(at: float) -> str:
     return datetime.fromtimestamp(at).strftime("%Y-%m-%d %H:%M:%S")
 
 
+def minute(at: float | None) -> str:
+    """Write a time without its seconds; a dash if it is not known."""
+    return "–" if at is None else datetime.fromtimestamp(at).strftime("%Y-%m-%d %H:%M")
+
+
 def _line(message: Sent, space: Space) -> Line:
     request, said = f"{message.method} {message.path}", message.content
     designs = {
