@@ -1,6 +1,7 @@
 """`cboc export`, `plot` and `report` with a site's own file: its own people get all of their data out."""
 
 import csv
+import html
 import io
 import json
 import re
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 import cboc
 from cboc.cli.app import app
 from cboc.errors import CbocError
+from cboc.insight import Learned
 
 FROZEN = Path(__file__).parent.parent / "frozen"
 STUDY = '[study]\nname = "by hand"\nhorizon = 6\n[space]\nT = {low = 20, high = 90, unit = "°C"}\np = [1, 9]\n'
@@ -80,7 +82,7 @@ def test_report_of_a_site_has_its_best_its_failures_and_all_experiments(file):
     assert (
         "the pump stopped" in page and "<h2>What failed</h2>" in page and "The best outcome, to maximise, is 5." in page
     )
-    assert page.count("data:image/png") == 4
+    assert page.count("data:image/png") == 8
     words = re.sub('src="data:image/png;base64,[^"]*"', "", page)  # in which any four letters may stand by chance
     assert "http" not in words.replace("http-equiv", "")
 
@@ -101,3 +103,29 @@ def test_a_site_without_trials_has_nothing_to_draw(tmp_path, monkeypatch):
     assert call("export").count("\n") == 1, "its header"
     with pytest.raises(CbocError, match="give one place"):
         raise CbocError(refused("export", "other.db", "--file", "site.db"))
+
+
+def test_report_of_a_site_says_what_was_learned_and_what_is_expected_next(file):
+    call("report")
+    page = html.unescape((file.parent / "report.html").read_text())
+    site = cboc.join(storage="site.db")
+    learned = Learned.of(site)
+    (trial,) = site.to_run
+    assert f'<th>expected outcome</th><td class="number">{learned.expected(trial.x)}</td>' in page
+    assert f"<p>{learned.importance.sentence}</p>" in page and f"<p>{learned.predicted.sentence}</p>" in page
+    for share in learned.importance.shares:
+        assert f'<th>{share.name}</th><td class="number">{100 * share.alone:.0f} %</td>' in page
+    assert all(f"<h2>{title}</h2>" in page for title in ("Next design", "Slices", "Contours"))
+
+
+def test_report_of_too_few_experiments_says_so(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.toml").write_text(STUDY)
+    call("join", "stick:", "--site", "lab-a", "--study", "study.toml", "--direction", "max", "--initial", 4)
+    site = cboc.join(storage="site.db")
+    site.tell(site.ask(), 1.0)
+    site.ask(3)
+    call("report")
+    page = (tmp_path / "report.html").read_text()
+    assert "<h2>What was learned</h2><p>1 outcome is too little to learn from" in page
+    assert "<h2>Next designs</h2>" in page and page.count("<tr><th>") > 3 and "expected outcome" not in page

@@ -4,6 +4,14 @@ from __future__ import annotations
 
 from cboc.cli.view import View
 
+SHARES = (
+    "Shares of the differences between outcomes over the whole space. What parameters do together counts for each of "
+    "them."
+)
+LEFT_OUT = (
+    "Each outcome is predicted from all others. Lines: where 95 of 100 outcomes are expected; they may reach beyond "
+    "the picture."
+)
 FAINT = "Experiments are the fainter the less they tell about these designs"
 
 
@@ -34,22 +42,12 @@ def contours(view: View) -> str:
 
 def importance(view: View) -> str:
     """Below the bars: what they say in a sentence."""
-    return _joined(
-        view.learned.importance.sentence,
-        "Shares of the differences between outcomes over the whole space. What parameters do together counts for each "
-        "of them.",
-        view.source,
-    )
+    return _joined(view.learned.importance.sentence, SHARES, view.source)
 
 
 def predicted(view: View) -> str:
     """Below predicted against measured: how good the predictions are."""
-    return _joined(
-        view.learned.predicted.sentence,
-        "Each outcome is predicted from all others. Lines: where 95 of 100 outcomes are expected; they may reach "
-        "beyond the picture.",
-        view.source,
-    )
+    return _joined(view.learned.predicted.sentence, LEFT_OUT, view.source)
 
 
 def paths(view: View) -> str:

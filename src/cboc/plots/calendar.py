@@ -53,7 +53,7 @@ def _by_site(groups: Sequence[tuple[str, str, Sequence[History]]], moments: Arra
     for k, (site, ax) in enumerate(zip(first.sites, axes, strict=True)):
         style.draw_curves(ax, [_outcomes(group, k, label, colour, moments) for label, colour, group in groups])
         ax.set_xlim(0.0, moments[-1])
-        style.title(ax, f"{site} ({first.directions[site]})")
+        style.title(ax, f"{style.shortened(site, style.LONGEST)} ({first.directions[site]})")
     band = f" (band: standard error over {seeds} seeds)" if seeds > 1 else ""
     fig.supylabel(style.best_so_far(first.study.objective), fontsize=style.NORMAL, color=INK)
     fig.supxlabel(f"{time}{band}", fontsize=style.NORMAL, color=INK)

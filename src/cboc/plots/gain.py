@@ -48,7 +48,7 @@ def _draw(ax: Axes, values: Array, names: Sequence[str]) -> None:
         rows, mean, height=0.62, color=colours, xerr=error if error.any() else None, error_kw={"lw": 1, "ecolor": INK}
     )
     ax.axvline(0.0, color=INK, linewidth=1.0)
-    ax.set_yticks(rows, names)
+    ax.set_yticks(rows, [style.plain(name, style.LONGEST) for name in names])
     ax.grid(visible=False, axis="y")
     for row, value, width in zip(rows, mean, error, strict=True):
         side = 1 if value >= 0 else -1

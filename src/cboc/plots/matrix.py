@@ -74,7 +74,7 @@ def _scale(bar: Colorbar) -> None:
 def _name_sites(ax: Axes, sites: tuple[str, ...]) -> None:
     """Write the names of the sites at the rows of the first map, if they are legible."""
     if len(sites) <= 8:
-        ax.set_yticks(range(len(sites)), sites)
+        ax.set_yticks(range(len(sites)), [style.plain(site, style.LONGEST_OPTION) for site in sites])
 
 
 def _weights(ax: Axes, W: Array, word: str) -> None:

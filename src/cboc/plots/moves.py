@@ -35,7 +35,8 @@ def moves(history: History, site: str | None = None) -> Figure:
     for name, ax in zip(sites, axes, strict=True):
         mixed = [trial for trial in ran(history, name) if trial.answer is not None]
         (_arrows if is_plane else _lengths)(ax, history, mixed)
-        style.title(ax, f"{name}: followed {sum(map(_is_followed, mixed))} of {len(mixed)}")
+        shown = style.shortened(name, style.LONGEST)
+        style.title(ax, f"{shown}: followed {sum(map(_is_followed, mixed))} of {len(mixed)}")
         ax.label_outer()
     if not is_plane:
         axes[0].set_ylim(bottom=0.0)

@@ -44,7 +44,7 @@ def _by_site(groups: Sequence[tuple[str, str, Sequence[History]]]) -> Figure:
         curves = [_outcomes(histories, k, label, colour) for label, colour, histories in groups]
         style.draw_curves(ax, curves)
         style.whole_rounds(ax, max(len(curve.mean) for curve in curves) - 1)
-        style.title(ax, f"{site} ({first.directions[site]})")
+        style.title(ax, f"{style.shortened(site, style.LONGEST)} ({first.directions[site]})")
     band = f" (band: standard error over {seeds} seeds)" if seeds > 1 else ""
     fig.supylabel(style.best_so_far(first.study.objective), fontsize=style.NORMAL, color=INK)
     fig.supxlabel(f"experiment{band}", fontsize=style.NORMAL, color=INK)

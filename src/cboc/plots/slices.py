@@ -38,7 +38,7 @@ def slices(learned: Learned) -> Figure:
 def _slice(ax: Axes, learned: Learned, along: ParameterSlice) -> None:
     space = learned.surface.space
     terrain.draw_axis(ax, "x", space, along.name)
-    style.axis_labels(ax, terrain.label(space, along.name))
+    style.axis_labels(ax, terrain.axis_label(space, along.name))
     if space.parameters[along.name].is_choice:
         _boxes(ax, along)
     else:

@@ -98,10 +98,14 @@ def quiet(ax: Axes) -> None:
     ax.set_axisbelow(True)
 
 
+def shortened(text: str, most: int) -> str:
+    """A name as it is, or its beginning and its end."""
+    return text if len(text) <= most else f"{text[: most // 2]}…{text[-(most - most // 2 - 1) :]}"
+
+
 def plain(text: str, most: int = 200) -> str:
-    """A name as it is, or its beginning and end: no formula, which dollar signs would make of it in matplotlib."""
-    kept = text if len(text) <= most else f"{text[: most // 2]}…{text[-(most - most // 2 - 1) :]}"
-    return kept.replace("$", r"\$")
+    """A name, and no formula, which dollar signs would make of it in matplotlib."""
+    return shortened(text, most).replace("$", r"\$")
 
 
 def title(ax: Axes, text: str, most: int = 200) -> None:
@@ -141,8 +145,8 @@ def best_so_far(objective: Objective) -> str:
 
 
 def axis_labels(ax: Axes, x: str = "", y: str = "", size: float = NORMAL) -> None:
-    ax.set_xlabel(plain(x, LONGEST), fontsize=size, color=INK)
-    ax.set_ylabel(plain(y, LONGEST), fontsize=size, color=INK)
+    ax.set_xlabel(plain(x, 2 * LONGEST), fontsize=size, color=INK)
+    ax.set_ylabel(plain(y, 2 * LONGEST), fontsize=size, color=INK)
 
 
 def option_ticks(ax: Axes, which: Literal["x", "y"], options: Sequence[str]) -> None:

@@ -35,7 +35,7 @@ def draw_plane(ax: Axes, space: Space, names: Sequence[str] | None = None) -> No
     across, up = names or space.names
     draw_axis(ax, "x", space, across)
     draw_axis(ax, "y", space, up)
-    style.axis_labels(ax, label(space, across), label(space, up), style.SMALL)
+    style.axis_labels(ax, axis_label(space, across), axis_label(space, up), style.SMALL)
     ax.grid(visible=False)
     ax.set_box_aspect(1)
 
@@ -155,6 +155,11 @@ def label(space: Space, name: str) -> str:
     """The parameter with its unit."""
     unit = getattr(space.parameters[name], "unit", "")
     return f"{name} [{unit}]" if unit else name
+
+
+def axis_label(space: Space, name: str) -> str:
+    """The same with a name that fits along an axis."""
+    return style.shortened(label(space, name), style.LONGEST)
 
 
 def natural_points(space: Space, points: list[tuple[float, ...]]) -> Array:

@@ -25,3 +25,15 @@ def test_it_makes_no_request_and_shows_its_tables_and_pictures(browser, request,
     background = window.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (sum(map(int, background[4:-1].split(","))) < 200) == (scheme == "dark")
     context.close()
+
+
+def test_on_paper_nothing_is_cut_off(browser, wide_page):
+    context = browser.new_context(viewport={"width": 690, "height": 980}, color_scheme="dark")  # A4 without its margins
+    window = context.new_page()
+    window.goto(wide_page.as_uri())
+    window.emulate_media(media="print", color_scheme="dark")
+    too_wide = "[...document.querySelectorAll('table, img')].filter(e => e.getBoundingClientRect().right > 690).length"
+    too_high = "[...document.images].filter(e => e.getBoundingClientRect().height > 980).length"
+    assert window.evaluate(too_wide) == window.evaluate(too_high) == 0
+    assert window.evaluate("getComputedStyle(document.body).color") == "rgb(27, 34, 38)"
+    context.close()

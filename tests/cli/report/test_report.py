@@ -1,5 +1,6 @@
 """A report says what the results say, escapes everything, and names nothing outside of itself."""
 
+import html
 import os
 import re
 
@@ -12,8 +13,11 @@ from cboc.cli.report.casestudy import METHODS
 from cboc.cli.report.html import Html, element, verbatim
 from cboc.cli.report.page import table
 from cboc.cli.rows import best_rows
+from cboc.cli.view import View
 from cboc.errors import CbocError
 from cboc.runs.run import Run
+
+from .conftest import EVIL
 
 
 def test_everything_is_escaped_once():
@@ -96,6 +100,18 @@ def test_the_caption_of_progress_names_what_its_axis_shows(study_page, lonely, m
     monkeypatch.setattr(Run, "optima", None)
     _, _, sections = study_sections.content(lonely, lambda _: None)
     assert "<figcaption>The best outcome so far of each site against its experiments.</figcaption>" in "".join(sections)
+
+
+def test_every_site_of_a_study_says_what_it_has_learned(study, study_page):
+    text = html.unescape(study_page.read_text(encoding="utf-8"))
+    view = View(Run(study))
+    for name in view.sites:
+        learned = view.lesson(name)
+        assert f">{learned.importance.sentence} {learned.predicted.sentence}</td>" in text
+    assert f"The pictures below are of {view.name} in {EVIL}, together, seed 0" in text
+    titles = ("Which parameter matters", "Predicted against measured", "Slices", "Contours")
+    assert all(f"<h2>{title}, {view.name}</h2>" in text for title in titles)
+    assert "i1, i2, ... in order" in text and "Contours: the true function, the best white." in text
 
 
 def test_turns_count_from_1_as_in_the_pictures(lonely, monkeypatch):

@@ -34,8 +34,9 @@ def report(
     """Write one page about a site, or about a directory of results, to mail, to print or to show.
 
     Tables, pictures and how they were made, in a single HTML file that loads nothing from anywhere. Of a site: its
-    progress, best design, failures with their reasons and all its experiments, for its own people. For a simulated
-    study: progress together and alone, the gains and the best designs of every site. For the case study: its tables,
+    best design and the next one with its expected outcome, what was learned, progress, failures with their reasons and
+    all its experiments, for its own people. For a simulated study: progress together and alone, the gains and the best
+    designs of every site, and what they have learned. For the case study: its tables,
     the paths of the sites through the design space, and the sample that passes the best sensor found; this takes about
     a hundred short simulations.
 

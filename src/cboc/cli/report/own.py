@@ -6,8 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 from cboc.advice.spending import spending
+from cboc.cli import captions
 from cboc.cli.lab import site_of
 from cboc.cli.pictures import PICTURES, Kind, lack
+from cboc.cli.report import learned
 from cboc.cli.report.html import Html, element
 from cboc.cli.report.page import facts, paragraph, picture, section, table
 from cboc.cli.show import cell, many
@@ -22,7 +24,7 @@ from cboc.site.trial import TOLD, Status
 SHOWN = {
     Kind.PROGRESS: ("Progress", "The best outcome so far against the site's experiments."),
     Kind.CALENDAR: ("By the calendar", "The same against time."),
-    Kind.PATHS: ("Where the experiments went", "The designs that were run; hollow ones failed."),
+    Kind.PATHS: ("Where the experiments went", ""),
     Kind.MOVES: (
         "From proposed to mixed",
         "From the site's own proposal to the mix that came back, and which of the two it ran.",
@@ -42,9 +44,12 @@ def content(place: Path, say: Callable[[str], None]) -> tuple[str, str, list[Htm
     for kind, (title, words) in SHOWN.items():
         if not lack(view, kind):
             say(f"drawing: {kind}")
+            words = words or captions.paths(view)
             drawn.append(section(title, picture(PICTURES[kind](view), f"{title}. {words}", words)))
     sections = [
         section("Best design", *_best(site)),
+        *learned.upcoming(view),
+        *learned.sections(view, say),
         *drawn,
         *_failures(site),
         section("All experiments", _experiments(site)),

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 DPI = 160
 NUMERIC = "+-−0123456789"
+LONG = 40  # characters of a cell, from which the lines of its column break
 PRINTED = """
 main { max-width: 62rem; }
 section { margin-bottom: 1rem; }
@@ -27,18 +28,24 @@ figure img { display: block; width: 100%; min-width: 38rem; height: auto; backgr
 figcaption { color: var(--quiet); font-size: .9rem; margin-top: .4rem; }
 .scroll + .note { margin-top: .6rem; }
 tbody td { white-space: nowrap; }
+tbody td.long { white-space: normal; min-width: 17rem; }
 h2 .pill { margin-left: .5rem; font-weight: 500; }
+@page { margin: 14mm; }
 @media print {
   :root { color-scheme: light; }
   body { background: none; }
   main { max-width: none; padding: 0; }
   .card { border: 0; padding: 0; margin-bottom: 1.5rem; }
   .scroll { overflow: visible; }
-  tbody td { white-space: normal; }
-  figure img { min-width: 0; }
+  tbody td, thead th, .number { white-space: normal; }
+  tbody td.long { min-width: 11rem; }
+  figure img { min-width: 0; max-height: 80vh; object-fit: contain; }
   table { font-size: .75rem; }
-  h2 { break-after: avoid; }
-  figure, table { break-inside: avoid; }
+  table:has(th:nth-child(10)) { font-size: .65rem; }
+  table:has(th:nth-child(10)) :is(th, td) { padding-right: .4rem; min-width: 0; }
+  thead th { position: static; }
+  h2, h2 + p:has(+ figure) { break-after: avoid; }
+  h2, figure, tr, h2 + p, .facts > div { break-inside: avoid; }
 }
 """
 
@@ -72,14 +79,20 @@ def paragraph(text: object, **attributes: str) -> Html:
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[object]], *, is_numeric: bool = False) -> Html:
-    """A table whose first column is names. Right-aligned are all other columns, or those that look like numbers."""
+    """A table whose first column is names. Right-aligned are all other columns, or those that look like numbers.
+
+    In columns of sentences the lines break.
+    """
     cells = [[str(cell) for cell in row] for row in rows]
+    is_long = [max((len(row[k]) for row in cells), default=0) > LONG for k in range(len(columns))]
     is_number = [
-        k > 0 and (is_numeric or any(row[k] and row[k][0] in NUMERIC for row in cells)) for k in range(len(columns))
+        k > 0 and not is_long[k] and (is_numeric or any(row[k] and row[k][0] in NUMERIC for row in cells))
+        for k in range(len(columns))
     ]
 
     def line(tags: Sequence[str], texts: Sequence[str]) -> Html:
-        looks = [{"class_": "number"} if number else {} for number in is_number]
+        kinds = zip(is_number, is_long, strict=True)
+        looks = [{"class_": "number"} if number else {"class_": "long"} if long else {} for number, long in kinds]
         return element("tr", *(element(*pair, **look) for *pair, look in zip(tags, texts, looks, strict=True)))
 
     head = element("thead", line(["th"] * len(columns), columns))

@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from cboc.cli import captions
 from cboc.cli.pictures import COURSES, PICTURES, Kind, lack
+from cboc.cli.report import learned
 from cboc.cli.report.html import Html, element
 from cboc.cli.report.page import facts, paragraph, picture, section, table
 from cboc.cli.rows import best_rows
@@ -24,7 +26,7 @@ SHOWN = {
     Kind.PROGRESS: ("Progress", "The best outcome so far of each site against its experiments."),
     Kind.CALENDAR: ("By the calendar", "The same against the time that experiments take."),
     Kind.GAIN: ("Gains", "What each site gains by working together: bars to the right are gains, to the left losses."),
-    Kind.PATHS: ("Where the sites went", "The designs that each site ran, first seed."),
+    Kind.PATHS: ("Where the sites went", ""),
     Kind.MOVES: (
         "From proposed to mixed",
         "From each site's own proposal to the mix that came back, and which of the two it ran, first seed.",
@@ -55,6 +57,7 @@ def content(directory: Path, say: Callable[[str], None]) -> tuple[str, str, list
     for kind, (title, words) in SHOWN.items():
         if not lack(view, kind):
             say(f"drawing: {kind}")
+            words = f"First seed. {captions.paths(view)}" if kind == Kind.PATHS else words
             words = GAPS if kind == Kind.PROGRESS and run.optima is not None else words
             has_both = ALONE in ways and kind in (*COURSES, Kind.PATHS)
             caption = f"{words} {COLOURS}" if has_both else words
@@ -67,6 +70,8 @@ def content(directory: Path, say: Callable[[str], None]) -> tuple[str, str, list
         ),
         section("Best designs", _best(run), paragraph(BEST, class_="note")),
         *drawn,
+        learned.in_short(view),
+        *learned.sections(view, say, is_one_of_many=len(view.sites) > 1),
         *_reasons(ways),
         section("How it was made", _made(run, ways)),
     ]
