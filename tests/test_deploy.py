@@ -5,6 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
+from ipaddress import ip_address, ip_network
 from pathlib import Path
 
 import pytest
@@ -63,3 +64,15 @@ def test_all_of_them_agree_on_the_port_and_hold_no_secret():
     texts = [(DEPLOY / name).read_text() for name in ("Dockerfile", "compose.yaml", "cboc.service", "Caddyfile")]
     assert all("8000" in text for text in texts)
     assert not any(re.search(r"://\w+:\w+@|PASSWORD[:=] *\w", text) for text in texts)
+
+
+def test_all_of_them_have_the_proxys_name_and_believe_nobody_but_the_proxy():
+    name = "coordinator.example.org"
+    assert f"\n{name} {{" in (DEPLOY / "Caddyfile").read_text()
+    assert f"--name {name}" in (DEPLOY / "cboc.service").read_text()
+    compose = (DEPLOY / "compose.yaml").read_text()
+    assert re.search(rf"CBOC_NAMES: {re.escape(name)}\n", compose)
+    (believed,) = re.findall(r"FORWARDED_ALLOW_IPS: (\S+)", compose)
+    assert re.findall(r"gateway: (\S+)", compose) == [believed] and ip_address(believed).is_private
+    (subnet,) = re.findall(r"subnet: (\S+)", compose)
+    assert ip_address(believed) in ip_network(subnet)

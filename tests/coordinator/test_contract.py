@@ -137,7 +137,7 @@ def talk(base, head, chunks=()):
 
 
 def head(*headers, token=TOKEN):
-    lines = (f"PUT {MEANT} HTTP/1.1", "Host: here", f"Authorization: Bearer {token}", *headers)
+    lines = (f"PUT {MEANT} HTTP/1.1", "Host: localhost", f"Authorization: Bearer {token}", *headers)
     return "\r\n".join((*lines, "", "")).encode()
 
 

@@ -20,6 +20,7 @@ from cboc.studyfile import Terms, read_terms
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
+    from cboc.coordinator.front import Front
     from cboc.exchange.feeds.handover import Handover
     from cboc.exchange.study import Study
 
@@ -45,6 +46,22 @@ def serve(
     workers: Annotated[int, typer.Option(min=1, help="Server processes; more than one needs PostgreSQL.")] = 1,
     certificate: Annotated[Path | None, typer.Option(help="Certificate for HTTPS, PEM.")] = None,
     key: Annotated[Path | None, typer.Option(help="Its private key, PEM.")] = None,
+    name: Annotated[
+        list[str] | None,
+        typer.Option(
+            envvar="CBOC_NAMES",
+            help="What a proxy in front is called, such as cboc.example.org; more than one is fine.",
+        ),
+    ] = None,
+    proxy: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS",
+            envvar="FORWARDED_ALLOW_IPS",
+            help="Address or network of a proxy, which is believed when it says who asks.",
+            show_default="this machine",
+        ),
+    ] = None,
     wait: Annotated[
         float | None,
         typer.Option(
@@ -55,7 +72,8 @@ def serve(
     """Run a coordinator: the service through which the sites of a study exchange designs.
 
     All that it knows is in its database, so you can stop and start it at any time. Outcomes never reach it. On any
-    address but this machine's own, use HTTPS, with a certificate or behind a proxy that has one.
+    address but this machine's own, use HTTPS, with a certificate or behind a proxy that has one. Whoever calls it by a
+    name that is not its machine's, in its certificate or given by `--name` is not answered.
 
     A study that ran without a coordinator goes on here, from what its sites have exported with `cboc feed export`.
 
@@ -67,19 +85,48 @@ def serve(
     _check_workers(database, workers)
     _check_socket(host, port)
     _check_certificate(certificate, key)
+    front = _front(name or [], proxy or [], certificate)
     with opened(database, is_made=True, wait=wait) as engine:  # last: a refused start leaves everything as it was
         for path, terms in given:
             _check_terms(engine, path, terms)
         for _, terms in given:
             notes.print(_begin(engine, terms, past))
-    if host != LOOPBACK and certificate is None:
-        notes.print("Without --certificate, designs and tokens travel unencrypted, unless a proxy in front has one.")
-    where = f"every address of this machine, port {port}" if host in ("0.0.0.0", "::") else f"{host}:{port}"
-    notes.print(f"Coordinator on {where}, over {'HTTPS' if certificate else 'HTTP'}. Ctrl-C stops it.")
+    _announce(host, port, front, is_https=certificate is not None)
     os.environ["CBOC_DATABASE"] = database
     if certificate is not None:  # it goes into the invitations that the dashboard makes
         os.environ["CBOC_CERTIFICATE"] = str(certificate.absolute())
+    os.environ |= {"CBOC_NAMES": " ".join(name or ()), "FORWARDED_ALLOW_IPS": " ".join(proxy or ())}
     _run(host, port, workers, certificate, key)
+
+
+def _front(names: list[str], proxies: list[str], certificate: Path | None) -> Front:
+    """What the coordinator is called, and its proxies."""
+    from cboc.coordinator.certificate import names_in
+    from cboc.coordinator.front import Front
+
+    return Front.of([*names, *(() if certificate is None else names_in(certificate))], proxies)
+
+
+def _announce(host: str, port: int, front: Front, *, is_https: bool) -> None:
+    """Say where the coordinator is, what it is called, and what is careless about it."""
+    if host != LOOPBACK and not is_https:
+        notes.print("Without --certificate, designs and tokens travel unencrypted, unless a proxy in front has one.")
+    if front.proxies.are_anybody:
+        notes.print(
+            "Everybody who connects is taken for a proxy ('*'): who reaches this port may claim any address, and so "
+            "evade the limits on tries; give --proxy the proxy's own address.",
+            style="red",
+        )
+    if front.is_for_any_name:
+        notes.print(
+            "Any name is answered ('*'): a web site that somebody has open may reach this coordinator through that "
+            "browser; give --name its own.",
+            style="red",
+        )
+    else:
+        notes.print(f"It answers to its addresses and to {', '.join(front.known)}; --name adds what a proxy is called.")
+    where = f"every address of this machine, port {port}" if host in ("0.0.0.0", "::") else f"{host}:{port}"
+    notes.print(f"Coordinator on {where}, over {'HTTPS' if is_https else 'HTTP'}. Ctrl-C stops it.")
 
 
 def _run(host: str, port: int, workers: int, certificate: Path | None, key: Path | None) -> None:

@@ -7,6 +7,8 @@ store.py            a ledger's rows in the tables
 tokens.py           who may speak for a site: invitations and tokens
 errors.py           refusals, and the sentences that state them
 rate_limit.py       a limit on tries within a period
+front.py            what the coordinator is called, and who stands before it
+addresses.py        which network addresses count as one, and which proxies are believed
 metrics.py          counts and times for an operator
 log.py              lines of JSON, few enough
 

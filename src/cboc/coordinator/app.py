@@ -20,11 +20,13 @@ from sqlalchemy import Engine, select
 from sqlalchemy.exc import DBAPIError
 from starlette.types import Lifespan
 
-from cboc.coordinator.certificate import own
+from cboc.coordinator.addresses import block
+from cboc.coordinator.certificate import names_in, own
 from cboc.coordinator.dashboard.admission import operator
 from cboc.coordinator.dashboard.pages import add_pages
 from cboc.coordinator.database import open_database, studies, transaction
 from cboc.coordinator.errors import LARGEST, PATIENCE, REFUSALS, Bounded, Disagreement, add_errors
+from cboc.coordinator.front import Entrance, Front
 from cboc.coordinator.metrics import Measured, Metrics
 from cboc.coordinator.rate_limit import RateLimit
 from cboc.coordinator.tokens import NotAllowed, Tokens
@@ -60,7 +62,7 @@ class Gatekeeper:
         try:
             known = self._tokens.who(token)
         except NotAllowed:
-            self._guesses.count(address)
+            self._guesses.count(block(address))
             raise
         self._messages.count("/".join(known))
         self._hear(known)
@@ -91,12 +93,18 @@ Body = Annotated[bytes, Depends(body_of)]
 Who = Annotated[Callable[[], tuple[str, str]], Depends(who_of)]
 
 
-def create_app(engine: Engine, lifespan: Lifespan[FastAPI] | None = None, certificate: str | None = None) -> FastAPI:
+def create_app(
+    engine: Engine,
+    lifespan: Lifespan[FastAPI] | None = None,
+    certificate: str | None = None,
+    front: Front | None = None,
+) -> FastAPI:
     """Create the web application of the coordinator of one database; a `certificate` goes into invitation files."""
     app = FastAPI(title="cboc coordinator", version=version("cboc"), docs_url=None, redoc_url=None, lifespan=lifespan)
     metrics, tokens = Metrics(engine), Tokens(engine)
     app.state.gatekeeper = Gatekeeper(tokens)
     app.add_middleware(Bounded, largest=LARGEST)
+    app.add_middleware(Entrance, front=Front() if front is None else front)
     app.add_middleware(Measured, metrics=metrics)
     app.include_router(_operators(engine, metrics))
     app.include_router(_sites(Transactions(engine), tokens))
@@ -222,4 +230,6 @@ def from_environment() -> FastAPI:
         engine.dispose()  # once its last connection is closed, SQLite has everything in one file
 
     certificate = os.environ.get("CBOC_CERTIFICATE")
-    return create_app(engine, lifespan, None if certificate is None else own(certificate))
+    names = [os.environ.get("CBOC_NAMES", ""), *(() if certificate is None else names_in(certificate))]
+    front = Front.of(names, [os.environ.get("FORWARDED_ALLOW_IPS", "")])
+    return create_app(engine, lifespan, None if certificate is None else own(certificate), front)

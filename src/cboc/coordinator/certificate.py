@@ -53,6 +53,16 @@ def own(path: str | Path) -> str | None:
     return text.decode("ascii") if certificate.issuer == certificate.subject else None
 
 
+def names_in(path: str | Path) -> list[str]:
+    """The names of hosts that a certificate is for; addresses are left out."""
+    certificate = x509.load_pem_x509_certificate(Path(path).read_bytes())
+    try:
+        found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName)
+    except x509.ExtensionNotFound:
+        return []
+    return found.value.get_values_for_type(x509.DNSName)
+
+
 def _name(host: str) -> x509.GeneralName:
     try:
         return x509.IPAddress(ip_address(host))

@@ -32,6 +32,7 @@ REFUSALS = {  # what each status says, in /openapi.json
     401: "The secret is not valid here.",
     409: "The message has the right form, but cannot be accepted now.",
     413: f"A message has at most {LARGEST} bytes.",
+    421: "The coordinator has another name.",
     422: "The message does not have this form.",
     429: "Too many messages; Retry-After says when to send the next.",
 }
@@ -56,49 +57,50 @@ def add_errors(app: FastAPI) -> None:
     app.add_exception_handler(ClientDisconnect, lambda *_: Response(status_code=400))  # nobody reads it
 
 
-def _answer(status: int, sentence: str, **more: Any) -> JSONResponse:
+def refusal(status: int, sentence: str, **more: Any) -> JSONResponse:
+    """An answer that says in one sentence why there is no other."""
     return JSONResponse({"error": sentence, **more}, status)
 
 
 def _refuse(_: Request, error: Exception) -> JSONResponse:
     if isinstance(error, TooMany):
-        answer = _answer(429, str(error))
+        answer = refusal(429, str(error))
         answer.headers["Retry-After"] = str(error.wait)
         return answer
     if isinstance(error, NotAllowed):
-        return _answer(401, str(error))
+        return refusal(401, str(error))
     if isinstance(error, Disagreement):
-        return _answer(409, str(error), agreement=error.agreement)
+        return refusal(409, str(error), agreement=error.agreement)
     if isinstance(error, Changed):  # without a reason: a site of an older cboc shows the sentence
-        return _answer(409, str(error), agreement=error.study.agreement())
+        return refusal(409, str(error), agreement=error.study.agreement())
     if isinstance(error, wire.Misfit):
         return _misfit(_, error)
     if isinstance(error, Waiting):
-        return _answer(409, str(error), reason="waiting", standing=wire.standing_body(error.standing))
+        return refusal(409, str(error), reason="waiting", standing=wire.standing_body(error.standing))
     if isinstance(error, Conflict):
-        return _answer(409, str(error), reason="conflict")
+        return refusal(409, str(error), reason="conflict")
     if isinstance(error, NotSubmitted):
-        return _answer(409, str(error), reason="not submitted")
-    return _answer(409, str(error))
+        return refusal(409, str(error), reason="not submitted")
+    return refusal(409, str(error))
 
 
 def _away(_: Request, error: Exception) -> JSONResponse:
     """Answer that the database is unreachable or full: nothing was stored, and the site asks again."""
     code = code_of(error) if isinstance(error, DBAPIError) else ""  # it only says what kind of trouble it is
     log.error("the database has failed", extra={"of": {"error": type(error).__name__, "code": code}})
-    answer = _answer(503, "the coordinator's database does not answer; ask again.")
+    answer = refusal(503, "the coordinator's database does not answer; ask again.")
     answer.headers["Retry-After"] = str(PATIENCE)
     return answer
 
 
 def _misfit(_: Request, __: Exception) -> JSONResponse:
-    return _answer(422, "the message does not have the form that /openapi.json describes.")
+    return refusal(422, "the message does not have the form that /openapi.json describes.")
 
 
 def plain(_: Request, error: Exception) -> JSONResponse:
     """Answer any other error with a plain sentence."""
     status = error.status_code if isinstance(error, HTTPException) else 500
-    answer = _answer(status, "there is no such thing here." if status == 404 else "this cannot be done here.")
+    answer = refusal(status, "there is no such thing here." if status == 404 else "this cannot be done here.")
     if status == 413:
         answer.headers["Connection"] = "close"  # the rest is not worth reading
     return answer
@@ -126,7 +128,7 @@ class Bounded:
 
         declared = dict(scope["headers"]).get(b"content-length", b"0")
         if not declared.isdigit() or int(declared) > self.largest:
-            answer = _answer(413, f"a message has at most {self.largest} bytes.")
+            answer = refusal(413, f"a message has at most {self.largest} bytes.")
             answer.headers["Connection"] = "close"
             await answer(scope, receive, send)
             return

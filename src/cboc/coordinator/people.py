@@ -15,6 +15,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import VerifyMismatchError
 from sqlalchemy import Engine, delete, insert, select, update
 
+from cboc.coordinator.addresses import block
 from cboc.coordinator.database import LONGEST, logins, people, roles, transaction
 from cboc.coordinator.rate_limit import RateLimit, TooMany
 from cboc.coordinator.tokens import NotAllowed, fingerprint, new_secret
@@ -67,7 +68,7 @@ class People:
 
     def log_in(self, person: str, password: str, address: str = "") -> str:
         """Return a cookie that is valid for a while. `address` is where the try comes from."""
-        by_address, by_person = fingerprint(address), fingerprint(person)  # short, however long the input
+        by_address, by_person = fingerprint(block(address)), fingerprint(person)  # short, however long the input
         self._by_address.count(by_address)  # first: a try refused here does not count for the person
         self._by_person.count(by_person)
         known = self._kept(person) if _is_name(person) else None

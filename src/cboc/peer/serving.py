@@ -57,7 +57,7 @@ def server(file: FeedFile, say: Callable[[str], None]) -> uvicorn.Server:
 
 def over_tls(app: ASGIApp, certificate: str, key: str) -> uvicorn.Server:
     """A server of an application over HTTPS, with a certificate and its key as PEM texts."""
-    config = Serving(app, log_level="critical", lifespan="off", proxy_headers=False)
+    config = Serving(app, log_level="critical", lifespan="off")
     config.load()
     config.tls = tls(certificate, key)
     return uvicorn.Server(config)

@@ -39,6 +39,7 @@ class Serving(Limited):
             ws="none",
             access_log=False,
             server_header=False,
+            proxy_headers=False,  # the coordinator knows its proxies, nobody else has any
             backlog=arriving,
             limit_concurrency=self.most + 1,
             timeout_graceful_shutdown=LAST_WORDS,

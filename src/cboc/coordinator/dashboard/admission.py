@@ -16,6 +16,7 @@ from typing import Annotated
 from fastapi import Depends, Form, Query, Request
 from starlette.exceptions import HTTPException
 
+from cboc.coordinator.addresses import is_own_machine
 from cboc.coordinator.database import LONGEST
 from cboc.coordinator.people import People
 from cboc.coordinator.rights import Rights, Roles
@@ -23,7 +24,7 @@ from cboc.errors import CbocError
 from cboc.web.same_origin import is_same_origin
 
 COOKIE = "cboc_login"
-OWN_MACHINE = ("127.0.0.1", "::1", "::ffff:127.0.0.1")
+PASSED_ON = ("x-forwarded-for", "x-real-ip", "forwarded", "via")  # what proxies add to a message
 
 
 class NotLoggedIn(CbocError):
@@ -77,8 +78,9 @@ def changed_study(rights: Person, name: Annotated[str, Form(max_length=LONGEST)]
 
 
 def operator(request: Request) -> None:
-    """Admit a program on this machine, and an admin from anywhere."""
-    if request.client is not None and request.client.host in OWN_MACHINE:
+    """Admit a program on this machine that asks by itself, not through a proxy, and an admin from anywhere."""
+    is_direct = not any(name in request.headers for name in PASSED_ON)
+    if is_direct and request.client is not None and is_own_machine(request.client.host):
         return
     if not rights_of(request).is_admin:
         raise HTTPException(403)
