@@ -28,9 +28,15 @@ def is_open_to_others(path: Path) -> bool:
     return os.name == "posix" and bool(path.stat().st_mode & OTHERS)
 
 
-def make(path: Path) -> None:
+def make(path: str | Path) -> None:
     """Make an empty file; raises FileExistsError if there is one."""
     os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, MODE))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """Write a file, in place of what was in it."""
+    with open(path, "wb", opener=for_owner) as file:
+        file.write(content)
 
 
 def write_text(path: Path, text: str, encoding: str = "utf-8") -> None:

@@ -13,6 +13,7 @@ from cboc.cli.address import is_private
 from cboc.cli.lab import QUICK, site_of
 from cboc.cli.site_option import FILE, SiteOption
 from cboc.errors import CbocError
+from cboc.private_files import is_open_to_others
 from cboc.site.site import Site
 from cboc.storage.sitefile import SiteFile
 
@@ -43,10 +44,11 @@ def _examine(file: Path) -> Iterator[tuple[str, str, bool]]:
         yield "site file", str(error), False
         return
     yield "site file", f"{file}, '{site.name}' in '{site.study.name}', {len(site.trials)} trials", True
-    is_closed = file.stat().st_mode & 0o077 == 0
-    yield "privacy", "only you can read the file" if is_closed else f"others can read it: chmod 600 {file}", is_closed
     from cboc.joining import connect, feeds  # here: they need an extra, which has been checked by now
 
+    own = [each for each in (file, feeds.feeds_path(file)) if each.exists()]  # outcomes and token, keys
+    shown = " ".join(str(each) for each in own if is_open_to_others(each))
+    yield "privacy", f"others can read it: chmod 600 {shown}" if shown else "only you can read the file", not shown
     if feeds.is_address(SiteFile(file).about["url"]):
         yield from _others(site)
         return

@@ -18,6 +18,7 @@ from cboc.cli.site_option import FILE
 from cboc.data.spreadsheets import as_csv, as_xlsx
 from cboc.data.tables import Table
 from cboc.errors import CbocError, did_you_mean
+from cboc.private_files import write_bytes, write_text
 from cboc.runs.run import Run
 from cboc.site.table import table_of
 
@@ -53,14 +54,14 @@ def export(
     table = _table(trial_rows(Run(where))) if known is None else table_of(site_of(known))
     if form is As.XLSX and output is not None:
         title = where.name if known is None else known.stem
-        output.write_bytes(as_xlsx(table, title))
+        write_bytes(output, as_xlsx(table, title))
     else:
         text = as_csv(table) if form is As.CSV else write(_rows(table), Format(form))
         if output is None:
             typer.echo(text.rstrip("\n"))
             return
         is_for_excel = form is As.CSV and known is not None  # which takes the °C for something else without a mark
-        output.write_text(text.rstrip("\n") + "\n", encoding="utf-8-sig" if is_for_excel else "utf-8")
+        write_text(output, text.rstrip("\n") + "\n", encoding="utf-8-sig" if is_for_excel else "utf-8")
     notes.print(f"Wrote {output}.")
 
 

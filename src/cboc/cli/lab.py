@@ -28,6 +28,7 @@ from cboc.errors import CbocError, at, installing
 from cboc.exchange.invitation import is_invitation, read_invitation
 from cboc.exchange.network import Standing, Unreachable, Waiting, WithoutCentre
 from cboc.exchange.study import Study
+from cboc.private_files import write_text
 from cboc.site import worksheet
 from cboc.site.plate import Same
 from cboc.site.policy import Policy
@@ -232,7 +233,7 @@ def ask(
     if output is None:
         typer.echo(text.rstrip("\n"))
     else:
-        output.write_text(text if text.endswith("\n") else text + "\n", encoding="utf-8")
+        write_text(output, text if text.endswith("\n") else text + "\n")
         notes.print(f"Wrote {output}.")
     if were_begun and count is not None:
         notes.print("These were asked for before and come first; ask again for others.")

@@ -15,6 +15,7 @@ import typer
 import uvicorn
 
 from cboc.errors import CbocError
+from cboc.private_files import for_owner
 from cboc.sitepage.app import create_page
 from cboc.web.serving import Serving
 
@@ -53,7 +54,7 @@ def _opened(file: Path, address: str) -> Iterator[None]:
         if not os.access(place, os.W_OK):
             place = Path(leftovers.enter_context(TemporaryDirectory(prefix="cboc-")))
         page = place / f"{file.name}.{token_hex(4)}.html"
-        with os.fdopen(os.open(page, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8") as leading:
+        with open(page, "x", encoding="utf-8", opener=for_owner) as leading:
             leftovers.callback(page.unlink, missing_ok=True)
             leading.write(REDIRECT.format(address))
         webbrowser.open(page.as_uri())

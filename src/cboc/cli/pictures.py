@@ -14,6 +14,7 @@ from cboc.cli import captions
 from cboc.cli.view import View
 from cboc.errors import CbocError
 from cboc.plots import style
+from cboc.private_files import for_owner
 from cboc.runs.history import History
 from cboc.runs.run import ALONE, TOGETHER
 from cboc.site.trial import TOLD, Trial
@@ -128,7 +129,8 @@ def _is_of_a_turn(trial: Trial) -> bool:
 def save(figure: Figure, path: Path) -> Path:
     """Write a picture, and make its directory."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=DPI)
+    with open(path, "wb", opener=for_owner) as file:
+        figure.savefig(file, dpi=DPI)
     return path
 
 

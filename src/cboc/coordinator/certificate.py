@@ -5,7 +5,6 @@ To trust it, a site needs the file itself: it gets the file with its invitation,
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -16,6 +15,7 @@ from cryptography import x509
 
 from cboc.errors import CbocError
 from cboc.exchange.certificate import self_signed
+from cboc.private_files import for_owner
 
 LIFETIME = timedelta(days=365)
 LONGEST_NAME = 64  # characters of a common name
@@ -37,7 +37,7 @@ def make(hosts: Sequence[str], certificate: Path, key: Path) -> None:
     now = datetime.now(UTC)
     begins = now - timedelta(hours=1)  # for a clock that is a little behind
     signed, private = self_signed(hosts[0][:LONGEST_NAME], begins, now + LIFETIME, names)
-    with os.fdopen(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
+    with open(key, "xb", opener=for_owner) as file:
         file.write(private)
     try:
         certificate.write_bytes(signed)

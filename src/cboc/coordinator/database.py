@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -30,6 +29,7 @@ from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError
 
 from cboc.errors import CbocError
+from cboc.private_files import make
 
 NAMES = {
     "ix": "ix_%(column_0_label)s",
@@ -184,7 +184,7 @@ def _keep_private(_: object, __: object, arguments: list[Any], options: dict[str
     """Let only the owner read a new file and the two that SQLite puts beside it; by default everybody could."""
     if not options.get("uri"):
         with suppress(OSError):  # it exists already, or cannot be made: then SQLite says so
-            os.close(os.open(arguments[0], os.O_CREAT | os.O_EXCL, 0o600))
+            make(arguments[0])
 
 
 def _prepare(connection: object, _: object) -> None:

@@ -21,6 +21,7 @@ from cboc.data.numbers import as_number, have_decimal_commas, pointed
 from cboc.data.numbers import read_number as read_handwritten
 from cboc.errors import CbocError, at, did_you_mean, installing, listed
 from cboc.names import as_cell, from_cell
+from cboc.private_files import for_owner
 from cboc.space.space import Space
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ def tabulate(rows: Sequence[Row], space: Space, outcome: str) -> Table:
 
 def write_csv(path: str | PathLike[str], table: Table) -> None:
     """Write a table as a CSV file, each float with enough digits to read the same float again."""
-    with Path(path).open("w", encoding="utf-8", newline="") as file:
+    with open(path, "w", encoding="utf-8", newline="", opener=for_owner) as file:
         rows = [list(map(as_cell, cells)) for cells in (table.columns, *table.cells)]
         csv.writer(file, lineterminator="\n").writerows(rows)
 

@@ -10,7 +10,6 @@ handed over as a key would be.
 from __future__ import annotations
 
 import json
-import os
 import re
 from dataclasses import asdict, dataclass
 from hashlib import sha256
@@ -19,6 +18,7 @@ from typing import Any
 
 from cboc.errors import CbocError
 from cboc.exchange import wire
+from cboc.private_files import for_owner
 
 ENDING = ".cboc"
 KIND = "cboc invitation"
@@ -62,7 +62,7 @@ class Invitation:
     def write(self, path: Path) -> None:
         """Write the file, which must not be there yet; only its owner may read it."""
         check_free(path)
-        with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+        with open(path, "x", encoding="utf-8", opener=for_owner) as file:
             file.write(self.text)
 
 

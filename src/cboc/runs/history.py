@@ -15,6 +15,7 @@ from cboc.data.dataset import Direction
 from cboc.errors import CbocError, installing
 from cboc.exchange.study import Study
 from cboc.names import as_cell
+from cboc.private_files import for_owner
 from cboc.site.site import Site
 from cboc.site.trial import Status, Trial
 
@@ -100,7 +101,7 @@ class History:
         """Write all rows, with a header, to a file: an open one, or the path of one."""
         if isinstance(file, str | PathLike):
             try:
-                with open(file, "w", encoding="utf-8", newline="") as opened:
+                with open(file, "w", encoding="utf-8", newline="", opener=for_owner) as opened:
                     self.to_csv(opened)
             except OSError as error:
                 raise CbocError(f"cannot write {file}: {error.strerror}; choose another file.") from None

@@ -21,6 +21,7 @@ from typing import Any
 from cboc.data.dataset import Dataset, Direction
 from cboc.errors import CbocError, check_kind
 from cboc.exchange.wire import SECRETS
+from cboc.private_files import make
 from cboc.site.trial import OPEN, Trial
 from cboc.storage import rows
 from cboc.storage.author import Door, author
@@ -121,7 +122,7 @@ class SiteFile:
             raise CbocError(f"{self.path} cannot be made: its folder does not exist.")
         begun = self.path.with_name(f".{self.path.name}.{token_hex(4)}")
         try:
-            os.close(os.open(begun, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            make(begun)
         except OSError as error:
             raise CbocError(f"{self.path} cannot be made: {error.strerror}; choose another folder.") from None
         with self._transaction(begun) as connection:

@@ -17,6 +17,7 @@ from cboc.cli.site_option import FILE
 from cboc.errors import CbocError
 from cboc.evidence.casestudy import RESULTS
 from cboc.plots import style
+from cboc.private_files import for_owner
 from cboc.runs.run import RECORD, check_directory
 
 Content = Callable[[Path, Callable[[str], None]], tuple[str, str, Sequence[Html]]]
@@ -66,7 +67,9 @@ def _draft(target: Path) -> Iterator[TextIO]:
     place.parent.mkdir(parents=True, exist_ok=True)
     draft = place.with_name(f"{place.name}.part")
     try:
-        with draft.open("w", encoding="utf-8") as file:
+        with open(draft, "w", encoding="utf-8", opener=for_owner) as file:
+            if place.exists():  # it keeps its permissions
+                draft.chmod(place.stat().st_mode & 0o777)
             yield file
         draft.replace(place)
     finally:

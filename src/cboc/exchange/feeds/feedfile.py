@@ -7,7 +7,6 @@ it is given to anybody.
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,6 +20,7 @@ from cboc.exchange.feeds.entry import DESIGNS, SAID, Act, FeedEntry
 from cboc.exchange.feeds.keys import Keys
 from cboc.exchange.study import Study
 from cboc.exchange.wire import Misfit
+from cboc.private_files import make
 
 FORMAT = 1
 TABLES = (
@@ -67,7 +67,7 @@ class FeedFile:
 
     def _make(self) -> None:
         try:
-            os.close(os.open(self.path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+            make(self.path)
         except FileExistsError:
             pass
         except OSError as error:
