@@ -12,9 +12,9 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 demo: .venv/demo  ## collaborating against working alone: a table and a picture, in about a minute
 	$(BIN)/cboc demo --out runs/demo
 
-demo-service: .venv/service  ## a coordinator and three sites, each a process of its own, and the dashboard
+demo-service: .venv/service  ## a coordinator and three sites, and the dashboard; KEEP=1 keeps it up until Ctrl-C
 	rm -rf runs/service
-	$(BIN)/cboc demo-service --out runs/service
+	$(BIN)/cboc demo-service --out runs/service $(if $(KEEP),--keep)
 
 demo-folder: .venv/client  ## three sites that share nothing but a folder, each a process of its own
 	rm -rf runs/folder

@@ -187,7 +187,7 @@ def test_a_rehearsal_whose_sites_end_early_ends(monkeypatch):
     monkeypatch.setattr(rehearsal, "join", lambda *_, **__: None)
     monkeypatch.setattr(rehearsal, "_process", lambda *_, **__: Ended())
     monkeypatch.setattr(rehearsal, "_told", lambda *_: 2)
-    place = rehearsal.prepare(Path("demo"))
+    place = rehearsal.prepare(Path("demo"), 12)
     engine = open_database(place.database)
     upgrade(engine)
     Transactions(engine).create(read_terms(place.study).study)

@@ -26,6 +26,7 @@ coordinator.py  the commands for running a coordinator
 invitations.py  invite a site, and look at what an invitation is for
 people.py       who may log in there, and who sees which study
 operations.py   backup and restore
+demos.py        what collaboration is worth, and sites at work on this machine
 rehearsal.py    a coordinator and three sites on one machine
 evidence/       `cboc evidence`
 biosensor.py    one simulation of the case study's sensor

@@ -8,17 +8,19 @@ python -m cboc.cli.rehearsal STUDY.toml SITE.db     one of the sites: its experi
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_urlsafe
 
 from cboc import studyfile
+from cboc.child_processes import group
 from cboc.cli.coordinator import opened
 from cboc.cli.notes import notes
 from cboc.cli.progress_bar import bar
@@ -34,19 +36,21 @@ from cboc.site.trial import Status
 from cboc.storage.sitefile import SiteFile
 
 PERSON = "guest"
-ROUNDS, INITIAL, SEED = 12, 5, 0
+INITIAL, SEED = 5, 0
 TAKES = 0.3  # seconds of an experiment
-START = 60.0  # seconds that a coordinator may take to start
+START, END = 60.0, 5.0  # seconds that a coordinator may take to start, and to end
 SITES = {"lab-a": 3.0, "lab-b": 4.0, "lab-c": 5.0}  # the shift of each test problem, which places its optimum
-STUDY = f"""# Three labs whose problems are similar, not the same. Written by cboc demo-service or demo-folder.
+STUDY = """# Three labs whose problems are similar, not the same. Written by cboc demo-service or demo-folder.
 [study]
 name = "rehearsal"
-horizon = {ROUNDS}
-initial = {INITIAL}
+horizon = {rounds}
+initial = {initial}
 """ + "".join(
     f'\n[[site]]\nname = "{name}"\ndirection = "minimise"\nproblem = "levy-2"\nshift = {shift}\n'
     for name, shift in SITES.items()
 )
+
+Process = subprocess.Popen[bytes]
 
 
 @dataclass(frozen=True)
@@ -56,6 +60,7 @@ class Rehearsal:
     folder: Path
     port: int
     password: str
+    rounds: int
 
     @property
     def url(self) -> str:
@@ -78,21 +83,21 @@ class Rehearsal:
         return self.folder / f"{site}.db"
 
 
-def prepare(folder: Path) -> Rehearsal:
-    """Make an empty folder with the study file."""
+def prepare(folder: Path, rounds: int) -> Rehearsal:
+    """Make an empty folder with the study file, of so many experiments after the initial ones."""
     if folder.exists() and any(folder.iterdir()):
         raise CbocError(f"{folder} is not empty; remove it, or choose another --out.")
     folder.mkdir(parents=True, exist_ok=True)
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    rehearsal = Rehearsal(folder, port, token_urlsafe(12))
-    rehearsal.study.write_text(STUDY, encoding="utf-8")
+    rehearsal = Rehearsal(folder, port, token_urlsafe(12), rounds)
+    rehearsal.study.write_text(STUDY.format(rounds=rounds, initial=INITIAL), encoding="utf-8")
     return rehearsal
 
 
 @contextmanager
-def coordinator(rehearsal: Rehearsal) -> Iterator[None]:
+def coordinator(rehearsal: Rehearsal) -> Iterator[Process]:
     """Run a coordinator with this study and a dashboard login."""
     from cboc.coordinator.people import People
     from cboc.coordinator.rights import Role, Roles
@@ -107,7 +112,28 @@ def coordinator(rehearsal: Rehearsal) -> Iterator[None]:
         with opened(rehearsal.database) as engine:
             People(engine).add(PERSON, rehearsal.password)
             Roles(engine).give(PERSON, "rehearsal", Role.OWNER)
-        yield
+        yield process
+
+
+@contextmanager
+def page(rehearsal: Rehearsal, site: str) -> Iterator[str]:
+    """Run the page of a site; its address, with the secret."""
+    command = ["site", "--file", str(rehearsal.file(site))]
+    log = rehearsal.folder / f"{site}-page.log"
+    with log.open("w") as file, _process("cboc", *command, log=file, stdout=subprocess.PIPE) as process:
+        assert process.stdout is not None
+        found = re.search(rb"http://\S+", process.stdout.readline())  # nothing if it has ended
+        if found is None:
+            raise CbocError(f"the page of {site} did not start; {log} says why.")
+        yield found[0].decode()
+
+
+def stay(coordinator: Process) -> None:
+    """Wait until somebody interrupts; raise one sentence if the coordinator ends before."""
+    with suppress(KeyboardInterrupt):
+        while coordinator.poll() is None:
+            time.sleep(0.2)
+        raise CbocError("the coordinator has ended; coordinator.log says why.")
 
 
 def join_coordinator(rehearsal: Rehearsal) -> None:
@@ -137,7 +163,7 @@ def take_part(rehearsal: Rehearsal) -> None:
             stack.enter_context(_process("cboc.cli.rehearsal", str(rehearsal.study), str(rehearsal.file(site))))
             for site in SITES
         ]
-        done, total = 0, len(SITES) * (INITIAL + ROUNDS)
+        done, total = 0, len(SITES) * (INITIAL + rehearsal.rounds)
         advance = stack.enter_context(bar(total))
         is_over = False
         while not is_over:
@@ -179,13 +205,17 @@ def results(rehearsal: Rehearsal) -> list[Row]:
 
 
 @contextmanager
-def _process(module: str, *arguments: str, log: object = None) -> Iterator[subprocess.Popen[bytes]]:
+def _process(module: str, *arguments: str, log: object = None, stdout: object = None) -> Iterator[Process]:
+    """A process that hears no Ctrl-C and ends with the block, or with this process, however that ends."""
     command = [sys.executable, "-m", module, *arguments]
-    with subprocess.Popen(command, stderr=log, env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}) as process:  # type: ignore[call-overload]
+    variables = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
+    with group(command, stderr=log, stdout=stdout, env=variables) as process:
         try:
             yield process
         finally:
             process.terminate()
+            with suppress(subprocess.TimeoutExpired):
+                process.wait(END)
 
 
 def _listens(port: int) -> bool:
