@@ -51,6 +51,7 @@ def draw(view: View, kind: Kind, directory: Path) -> tuple[list[Path], str]:
     """Write the pictures that there are data for; return their paths, and which were left out and why."""
     if not view.course.histories(TOGETHER):
         raise view.course.emptiness
+    style.figure_class()  # is matplotlib installed? Better asked before the work
     if view.only is not None and kind in OF_ALL:
         raise CbocError(f"{kind} is a picture of all sites; leave --site out, or choose another --kind.")
     kinds = list(PICTURES) if kind == Kind.ALL else [kind]
