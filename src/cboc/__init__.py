@@ -21,8 +21,9 @@ if TYPE_CHECKING:
     from cboc.experiment.durations import LogNormal
     from cboc.joining import join as join
     from cboc.runs.simulation import simulate
+    from cboc.site.ending import Finished
     from cboc.site.policy import Policy
-    from cboc.site.site import Finished, Site
+    from cboc.site.site import Site
     from cboc.strategy.bayesian import Bayesian
     from cboc.strategy.collaborative import collaborative
     from cboc.strategy.gate import Gate, Gated
@@ -71,7 +72,7 @@ __all__ = [
 _LATER = {
     "Bayesian": "cboc.strategy.bayesian",
     "Counsel": "cboc.strategy.guide.decision",
-    "Finished": "cboc.site.site",
+    "Finished": "cboc.site.ending",
     "Gate": "cboc.strategy.gate",
     "Gated": "cboc.strategy.gate",
     "Guide": "cboc.strategy.guide.decision",

@@ -233,9 +233,36 @@ def test_only_the_newest_invitation_is_good_and_none_takes_a_joined_site_over(en
 
 def test_who_has_left_for_good_is_not_invited(engine):
     Transactions(engine).create(STUDY)
+    door = Tokens(engine)
+    code = door.invite("trial run", "x")
+    door.revoke("trial run", "x", for_good=True)
     Transactions(engine).leave("trial run", "x")
     with pytest.raises(CbocError, match="site 'x' has left study 'trial run' for good; it cannot be invited again"):
-        Tokens(engine).invite("trial run", "x")
+        door.invite("trial run", "x")
+    with pytest.raises(NotAllowed, match="unknown or too old"):
+        door.join(code, new_secret())
+
+
+@pytest.mark.parametrize("is_revoked", [False, True])
+def test_who_has_left_comes_back_by_a_new_invitation_and_not_by_an_old_one(engine, is_revoked):
+    exchange, door = Transactions(engine), Tokens(engine)
+    exchange.create(STUDY)
+    code, token = door.invite("trial run", "x"), new_secret()
+    door.join(code, token)
+    exchange.leave("trial run", "x")
+    assert exchange.standing("trial run").missing == ("y",)
+    door.join(code, token)  # it was used before
+    assert exchange.standing("trial run").missing == ("y",)
+    if is_revoked:  # for instance because its computer is gone
+        door.revoke("trial run", "x")
+    new = door.invite("trial run", "x")
+    assert exchange.standing("trial run").missing == ("y",)  # invited is not back
+    for _ in range(2):  # the same again is fine
+        door.join(new, token if not is_revoked else "another-token-of-x-" + 20 * "x")
+        assert exchange.standing("trial run").missing == ("x", "y")
+    exchange.leave("trial run", "x")
+    door.join(new, token if not is_revoked else "another-token-of-x-" + 20 * "x")
+    assert exchange.standing("trial run").missing == ("y",)
 
 
 def test_no_command_line_takes_a_secret_for_an_option(monkeypatch):

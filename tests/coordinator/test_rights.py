@@ -167,7 +167,10 @@ def test_an_owner_invites_with_a_file_and_revokes_and_the_record_says_who_did(ba
         assert client.post("/revoke", data={"name": OURS, "site": "x"}).status_code == 200
         with pytest.raises(CbocError, match="unknown or was revoked"):
             Tokens(engine).who(token)
-        assert client.post("/revoke", data={"name": OURS, "site": "y", "for_good": "yes"}).status_code == 200
+        answer = client.post("/revoke", data={"name": OURS, "site": "y", "for_good": "yes"})
+        assert answer.status_code == 200 and "It has left for good" in answer.text
+        refused = client.post("/invite", data={"name": OURS, "site": "y"})
+        assert refused.status_code == 409 and "cannot be invited again" in refused.text
         refused = client.post("/invite", data={"name": OURS, "site": "z"})
         assert refused.status_code == 404
         elsewhere = client.post("/invite", data={"name": OURS, "site": "x"}, headers={"Origin": "https://elsewhere"})
@@ -178,6 +181,17 @@ def test_an_owner_invites_with_a_file_and_revokes_and_the_record_says_who_did(ba
     with as_(base, "viewer") as client:
         assert client.post("/invite", data={"name": OURS, "site": "x"}).status_code == 403
         assert 'href="/site' not in client.get("/study", params={"name": OURS}).text
+
+
+def test_a_site_that_has_left_is_invited_and_is_back_when_it_joins(base, engine, exchange):
+    exchange.leave(OURS, "x")
+    with as_(base, "owner") as client:
+        assert "It has left the study" in client.get("/site", params={"name": OURS, "site": "x"}).text
+        given = parse_invitation(client.post("/invite", data={"name": OURS, "site": "x"}).content, "x.cboc")
+        assert "It has left the study" in client.get("/site", params={"name": OURS, "site": "x"}).text
+        Tokens(engine).join(given.code, new_secret())
+        assert "It has joined" in client.get("/site", params={"name": OURS, "site": "x"}).text
+    assert exchange.standing(OURS).missing == ("x", "y")
 
 
 def test_roles_change_at_once_and_go_with_the_person(base, engine):

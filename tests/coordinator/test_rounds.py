@@ -16,6 +16,7 @@ from cboc import CbocError, Fixed, Ledger, Study, Waiting
 from cboc.consensus.matrix import WEIGHT_ONE, is_doubly_stochastic
 from cboc.coordinator.database import transaction
 from cboc.coordinator.store import SqlStore
+from cboc.coordinator.tokens import Tokens, new_secret
 from cboc.coordinator.transactions import Transactions
 from cboc.exchange.messages import Mix, Proposal
 from cboc.exchange.network import Standing
@@ -34,6 +35,7 @@ MOVES = st.one_of(
     st.tuples(st.just("propose_for_another_turn"), WHICH, WHO, st.sampled_from([-2, -1, 1, 2]), SEED),
     st.tuples(st.just("repeat"), WHICH, st.integers(0, 99), st.none() | ONE),
     st.tuples(st.just("leave"), WHICH, WHO, st.sampled_from([False, False, False, True])),
+    st.tuples(st.just("come_back"), WHO),
     st.tuples(st.just("wait"), WHICH, st.floats(1.0, 15.0)),
     st.tuples(st.just("ask"), WHICH, WHO, st.integers(-1, 3)),
 )
@@ -154,6 +156,12 @@ class Rounds(RuleBasedStateMachine):
         self.model.leave(self._site(who))
         self.exchanges[which].leave(self.study.name, self._site(who))
         self.began = self.began if self.model.round == before else None
+
+    def come_back(self, who):
+        """By a new invitation."""
+        site, door = self._site(who), Tokens(self.engine)
+        self.model.come_back(site)
+        door.join(door.invite(self.study.name, site), new_secret())
 
     def wait(self, which, seconds):
         self.now += seconds

@@ -190,10 +190,26 @@ def test_from_0_1_0_the_deadline_is_agreed_on_and_proposals_have_turns(url, empt
             "arrived_at": None,
             "version": 0,
         }
-    assert of(after, "sites") == [row | {"accepted": 0, "heard_at": None} for row in of(before, "sites")]
+    assert of(after, "sites") == [row | {"accepted": 0, "heard_at": None, "is_ended": 0} for row in of(before, "sites")]
     assert of(after, "people") == [row | {"is_admin": 0} for row in of(before, "people")]
     for table in ("invites", "logins"):
         assert after[table] == before[table]
+
+
+def test_who_was_ended_for_good_stays_so_and_who_left_by_itself_may_be_invited(empty):
+    """Until 0006, who was ended for good had no token any more, and who had said so itself had one."""
+    upgrade(empty, "0006")
+    with changing(empty) as connection:
+        connection.exec_driver_sql(
+            "INSERT INTO studies (study, agreement, closed, departures) VALUES ('s', '{}', 0, 2)"
+        )
+        for site, has_left, token in (("here", "false", "'a'"), ("gone", "true", "'b'"), ("ended", "true", "NULL")):
+            connection.exec_driver_sql(
+                f"INSERT INTO sites (study, site, has_left, token) VALUES ('s', '{site}', {has_left}, {token})"
+            )
+    with changing(empty) as connection:
+        command.upgrade(configuration(connection), "head")
+    assert {row["site"]: row["is_ended"] for row in of(rows(empty), "sites")} == {"here": 0, "gone": 0, "ended": 1}
 
 
 def test_a_study_of_0_1_0_stands_where_it_stood(url, empty):

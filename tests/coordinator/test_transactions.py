@@ -205,7 +205,7 @@ def test_no_column_is_for_an_outcome(engine):
     assert columns == {
         "studies": {"study", "agreement", "version", "closed", "departures", "opened_at", "draft"},
         "earlier": {"study", "version", "agreement", "until"},
-        "sites": {"study", "site", "has_left", "token", "accepted", "heard_at"},
+        "sites": {"study", "site", "has_left", "is_ended", "token", "accepted", "heard_at"},
         "invites": {"code", "study", "site", "expires_at", "token"},
         "proposals": {
             *("study", "site", "turn", "state", "designs", "X", "bests", "reward", "earlier", "arrived_at", "version")

@@ -159,6 +159,35 @@ def test_a_leaver_is_not_waited_for_and_its_proposal_stays():
     assert ledger.round == 2
 
 
+@pytest.mark.parametrize("rule", ["uniform", "leader", [[0.0, 0.5, 0.5], [0.5, 0.5, 0.0], [0.5, 0.0, 0.5]]])
+def test_who_was_away_is_waited_for_again_and_its_weight_was_on_the_diagonals(rule):
+    agreed = study(rule=rule)
+    ledger = Ledger(agreed)
+
+    def go(sites, turns, u):
+        for site in sites:
+            reward = u if agreed.needs_rewards else None
+            propose(ledger, site, turns[site], x=(u, ord(site) / 128), reward=reward)
+
+    go("xyz", {"x": 0, "y": 0, "z": 0}, 0.25)
+    ledger.leave("z")
+    go("xy", {"x": 1, "y": 1}, 0.5)
+    ledger.come_back("z")
+    ledger.come_back("z")  # the same again is fine
+    assert ledger.missing() == ["x", "y", "z"]
+    go("xyz", {"x": 2, "y": 2, "z": 1}, 0.75)
+    assert ledger.round == 3 and ledger.store.departures == 2
+    W = [ledger.matrix(state) for state in range(3)]
+    assert all(map(is_doubly_stochastic, W))
+    assert W[1][2].tolist() == [0.0, 0.0, 1.0] and W[1].sum(axis=1).tolist() == [1.0, 1.0, 1.0]
+    assert [ledger.snapshot(state).turns.tolist() for state in range(3)] == [[0, 0, 0], [1, 1, 0], [2, 2, 1]]
+    again = Ledger(agreed)
+    states = [list(ledger.store.entries(state).values()) for state in range(3)]
+    again.go_on_from(states, (), ())
+    for site, turn in [*((site, turn) for site in "xy" for turn in range(3)), ("z", 0), ("z", 1)]:
+        assert again.mix(site, turn) == ledger.mix(site, turn)
+
+
 def test_unequal_budgets_end_each_in_its_own_time():
     ledger = Ledger(study(("x", "y"), horizon=3, budgets={"x": 1}))
     for site in ("x", "y"):

@@ -128,6 +128,16 @@ class StoreContract:
             assert kept.left == {"x", "z"} and isinstance(kept.left, frozenset) and kept.departures >= 2
             assert kept.latest("x") == entry("x") and kept.closed == 0
 
+    def test_who_comes_back_takes_part_with_all_that_it_had_proposed(self, store, reread):
+        store.add(entry("x"))
+        for site in ("x", "z"):
+            store.leave(site)
+        many = store.departures
+        store.come_back("x")
+        for kept in (store, reread()):
+            assert kept.left == {"z"} and kept.departures > many  # whatever was known of them is old
+            assert kept.latest("x") == entry("x") and kept.accepted("x") == 0
+
 
 class TestMemoryStore(StoreContract):
     @pytest.fixture

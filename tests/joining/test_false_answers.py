@@ -217,7 +217,7 @@ def test_false_news_are_not_kept(lab, truth):
 
 
 REFUSALS = {
-    "it has left": (409, {"error": "site 'x' has left or has used its budget."}),
+    "it has left": (409, {"error": "site 'x' has left study 'trial run', and takes no more turns."}),
     "conflict": (409, {"error": "another design.", "reason": "conflict"}),
     "not submitted": (409, {"error": "never heard.", "reason": "not submitted"}),
     "waiting for a site without end": (

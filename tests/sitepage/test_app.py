@@ -126,7 +126,7 @@ def test_the_names_of_this_computer_are_fine(calm):
 
 
 @pytest.mark.parametrize("origin", ["https://evil.example", "http://127.0.0.1:1", "null", None])
-@pytest.mark.parametrize("path", ["/result", "/failed", "/abandon", "/ask", "/alone", "/plate", "/sheet"])
+@pytest.mark.parametrize("path", ["/result", "/failed", "/abandon", "/ask", "/alone", "/leave", "/plate", "/sheet"])
 def test_a_form_of_another_page_is_refused(calm, origin, path):
     labs, page = calm
     form = page.build_request("POST", path, data={"trial": "0", "y": "1"}, headers={"Origin": origin or ""})

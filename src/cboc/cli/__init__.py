@@ -16,6 +16,7 @@ site_option.py  the site's own file, as an option and in hints
 mending.py      take back what was told, remark on it, see what it was before
 work.py         a site whose experiments run by themselves
 amending.py     change a study that runs, and accept the change
+leaving.py      leave the study
 feed.py         feeds in a file, by mail or on a stick
 peer.py         sites that reach each other over HTTPS
 move.py         a study that goes on elsewhere

@@ -33,6 +33,7 @@ from cboc.cli.audit import audit
 from cboc.cli.biosensor import biosensor
 from cboc.cli.doctor import doctor
 from cboc.cli.export import export
+from cboc.cli.leaving import leave
 from cboc.cli.move import move
 from cboc.cli.notes import notes
 from cboc.cli.place import FileOption, RunOrFile, course_of, file_in
@@ -322,6 +323,7 @@ AT_A_SITE: tuple[Callable[..., None], ...] = (
     lab.status,
     move,
     amending.accept,
+    leave,
     audit,
     doctor,
 )

@@ -151,7 +151,7 @@ def revoke(
     site: Annotated[str, typer.Argument(help="The site whose token and invitations end.")],
     study: StudyName = None,
     for_good: Annotated[
-        bool, typer.Option("--for-good", help="The others stop waiting for it; it cannot come back.")
+        bool, typer.Option("--for-good", help="The others stop waiting for it; it is not invited again.")
     ] = False,
     database: Database = DATABASE,
 ) -> None:
@@ -166,7 +166,7 @@ def revoke(
         from cboc.coordinator.transactions import Transactions
 
         name = chosen(engine, study)
-        Tokens(engine).revoke(name, site)
+        Tokens(engine).revoke(name, site, for_good=for_good)
         if for_good:
             Transactions(engine).leave(name, site)
     notes.print(f"'{site}' of '{name}' {'has left for good' if for_good else 'has no token any more'}.")

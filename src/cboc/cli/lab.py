@@ -30,10 +30,11 @@ from cboc.exchange.network import Standing, Unreachable, Waiting, WithoutCentre
 from cboc.exchange.study import Study
 from cboc.private_files import write_text
 from cboc.site import worksheet
+from cboc.site.ending import Finished
 from cboc.site.plate import Same
 from cboc.site.policy import Policy
 from cboc.site.polling import pause
-from cboc.site.site import Finished, Site
+from cboc.site.site import Site
 from cboc.site.trial import Trial
 from cboc.storage.author import Door
 from cboc.storage.sitefile import SiteFile

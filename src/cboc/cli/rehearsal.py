@@ -30,8 +30,8 @@ from cboc.exchange.network import Waiting
 from cboc.joining import join
 from cboc.joining.sent import sent_by
 from cboc.runs.simulation import run_trial
+from cboc.site.ending import Finished
 from cboc.site.policy import Policy
-from cboc.site.site import Finished
 from cboc.site.trial import Status
 from cboc.storage.sitefile import SiteFile
 

@@ -16,6 +16,7 @@ from cboc.errors import CbocError
 from cboc.exchange.amendment import changes
 from cboc.exchange.network import Drift, Standing
 from cboc.exchange.objective import Objective
+from cboc.site.ending import say_left, way_back
 from cboc.site.site import Site
 from cboc.site.trial import TOLD, Status, Trial
 from cboc.storage.sitefile import SiteFile
@@ -51,6 +52,9 @@ def summary(site: Site, file: Path) -> str:
 
 def _next(site: Site, file: Path, spent: Spending) -> str:
     ask, count = hint("ask", file), len(site.to_run)
+    if site.has_left:
+        still = f"{count} {'is' if count == 1 else 'are'} still open, and may be told." if count else ""
+        return f"The site has left the study. {still}".rstrip()
     if site.is_finished:
         return (
             f"The study is over for this site: run {ask} once more to tell the coordinator that you are done. "
@@ -85,6 +89,7 @@ def standing_of(site: Site, file: Path) -> Iterator[tuple[str, Any]]:
     yield "study", study.name
     yield "site", f"{site.name}, of {', '.join(study.sites)}"
     yield from _versions(site, file)
+    yield from _departure(site, file)
     yield "pace", PACES[study.pace.waits]
     for moved in SiteFile(file).about.get("moves", ()):
         yield "moved", f"{local_time(moved['at'])}, from {moved['from']} to {moved['to']}"
@@ -103,6 +108,9 @@ def standing_of(site: Site, file: Path) -> Iterator[tuple[str, Any]]:
         yield "to be run", "nothing: the study is over for this site"
         return
     which = f"{many(len(pending), 'experiment')}, {numbers(pending)}"
+    if site.has_left:
+        yield "to be run", f"{which}; {'it' if len(pending) == 1 else 'they'} may still be told"
+        return
     yield "to be run", which if pending else f"nothing yet; {hint('ask', file)}"
     try:
         standing = site.network.standing()
@@ -131,6 +139,17 @@ def _versions(site: Site, file: Path) -> Iterator[tuple[str, Any]]:
         newest = site.offered()
     if newest is not None:
         yield "a change waits", f"{'; '.join(changes(site.study, newest))}; {hint('accept', file)}"
+
+
+def _departure(site: Site, file: Path) -> Iterator[tuple[str, Any]]:
+    """When the site left, if it has; the others are told once more if they have not heard it."""
+    from cboc.joining.departure import left_at
+
+    at = left_at(SiteFile(file))
+    if at is not None:
+        yield "left", f"{local_time(at)}; {way_back(site.network)}"
+        if trouble := say_left(site.network, site.name):
+            yield "the others", f"have not heard that yet: {trouble}"
 
 
 def overdue(standing: Standing) -> str:

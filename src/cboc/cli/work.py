@@ -18,7 +18,8 @@ from cboc.cli.site_option import FILE, SiteOption, hint
 from cboc.errors import CbocError
 from cboc.runs.first_runs import MOST_FAILURES, AllFailed, FirstRuns
 from cboc.runs.simulation import run_trial
-from cboc.site.site import Finished, Site
+from cboc.site.ending import Finished
+from cboc.site.site import Site
 from cboc.site.trial import Status, Trial
 from cboc.storage.author import Door
 from cboc.studyfile import read_experiment, read_terms

@@ -72,6 +72,7 @@ sites = Table(
     Column("study", ForeignKey("studies.study"), primary_key=True),
     Column("site", String(LONGEST), primary_key=True),
     Column("has_left", Boolean, nullable=False),
+    Column("is_ended", Integer, nullable=False, server_default="0"),  # 1: it has left for good, and is not invited
     Column("token", String(DIGEST), unique=True),  # SHA-256 of the secret in every message; None: not joined
     Column("accepted", Integer, nullable=False, server_default="0"),  # the version of the agreement
     Column("heard_at", Float),  # when a message of it came, to the minute

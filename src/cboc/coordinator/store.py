@@ -36,6 +36,7 @@ CLOSE = update(studies).where(IS_STUDY).values(closed=bindparam("number"), opene
 LEFT = select(sites.c.site).where(sites.c.study == bindparam("of"), sites.c.has_left)
 IS_SITE = (sites.c.study == bindparam("of")) & (sites.c.site == bindparam("who"))
 LEAVE = update(sites).where(IS_SITE).values(has_left=True)
+COME_BACK = update(sites).where(IS_SITE).values(has_left=False)
 ACCEPTED = select(sites.c.accepted).where(IS_SITE)
 ACCEPT = update(sites).where(IS_SITE).values(accepted=bindparam("number"), has_left=False)
 COUNT_DEPARTURE = update(studies).where(IS_STUDY).values(departures=studies.c.departures + 1)
@@ -203,6 +204,10 @@ class SqlStore:
 
     def leave(self, site: str) -> None:
         self._execute(LEAVE, who=site)
+        self._count_departure()
+
+    def come_back(self, site: str) -> None:
+        self._execute(COME_BACK, who=site)
         self._count_departure()
 
     def accept(self, site: str, version: int) -> None:

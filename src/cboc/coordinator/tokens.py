@@ -12,6 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from enum import StrEnum
 from hashlib import sha256
 from secrets import token_urlsafe
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 from sqlalchemy import ColumnElement, Connection, Engine, Row, bindparam, delete, insert, select, update
 
 from cboc.coordinator.database import invites, sites, transaction
+from cboc.coordinator.store import SqlStore
 from cboc.errors import CbocError
 
 WEEK = 7 * 24 * 3600.0
@@ -28,6 +30,15 @@ WHO = select(sites.c.study, sites.c.site).where(sites.c.token == bindparam("show
 
 class NotAllowed(CbocError):
     """The secret opens nothing here."""
+
+
+class Presence(StrEnum):
+    """Whether somebody speaks for a site."""
+
+    JOINED = "joined"  # a token does
+    ABSENT = "absent"  # it has not joined, or was revoked
+    LEFT = "left"  # by itself: a new invitation brings it back
+    ENDED = "ended"  # for good
 
 
 def new_secret() -> str:
@@ -53,11 +64,11 @@ class Tokens:
         code = new_secret()
         row = {"code": fingerprint(code), "study": study, "site": site, "expires_at": self._clock() + lifetime}
         with transaction(self._engine) as connection:
-            known = select(sites.c.has_left).where(sites.c.study == study, sites.c.site == site)
-            has_left = connection.execute(known).scalar_one_or_none()
-            if has_left is None:
+            known = select(sites.c.is_ended).where(sites.c.study == study, sites.c.site == site)
+            is_ended = connection.execute(known).scalar_one_or_none()
+            if is_ended is None:
                 raise CbocError(f"there is no site '{site}' in study '{study}' here.")
-            if has_left:
+            if is_ended:
                 raise CbocError(f"site '{site}' has left study '{study}' for good; it cannot be invited again.")
             connection.execute(delete(invites).where(_is_of(study, site), invites.c.token.is_(None)))
             connection.execute(insert(invites), row)
@@ -69,13 +80,27 @@ class Tokens:
         with transaction(self._engine, is_reading=True) as connection:
             return list(connection.execute(wanted.order_by(sites.c.site)).scalars())
 
+    def presence(self, study: str, site: str) -> Presence:
+        """Return whether somebody speaks for a site."""
+        wanted = select(sites.c.token, sites.c.has_left, sites.c.is_ended)
+        with transaction(self._engine, is_reading=True) as connection:
+            row = connection.execute(wanted.where(sites.c.study == study, sites.c.site == site)).one()
+        if row.is_ended or row.has_left:
+            return Presence.ENDED if row.is_ended else Presence.LEFT
+        return Presence.ABSENT if row.token is None else Presence.JOINED
+
     def join(self, code: str, token: str) -> tuple[str, str]:
-        """Let this token, and no other, speak for the site of this code from now on; return (study, site)."""
+        """Let this token, and no other, speak for the site of this code from now on; return (study, site).
+
+        A site that had left comes back by that: by a new invitation, not by one that it has used before.
+        """
         if len(token) < SHORTEST:
             raise CbocError(f"a token has at least {SHORTEST} characters; got {len(token)}.")
         with transaction(self._engine) as connection:
             invite = self._invite(connection, code, token)
             mark = {"token": fingerprint(token)}
+            if invite.token is None:
+                _come_back(connection, invite.study, invite.site)
             connection.execute(update(invites).where(invites.c.code == invite.code).values(mark))
             is_site = (sites.c.study == invite.study) & (sites.c.site == invite.site)
             is_taken = (sites.c.token == mark["token"]) & ~is_site
@@ -119,13 +144,21 @@ class Tokens:
         with transaction(self._engine) as connection:
             connection.execute(heard)
 
-    def revoke(self, study: str, site: str) -> None:
-        """End the token of this site and any invitation that it has not used."""
+    def revoke(self, study: str, site: str, *, for_good: bool = False) -> None:
+        """End the token of this site and any invitation that it has not used; for good: it is not invited again."""
         with transaction(self._engine) as connection:
             is_site = (sites.c.study == study) & (sites.c.site == site)
-            if connection.execute(update(sites).where(is_site).values(token=None)).rowcount == 0:
+            ended = {"token": None} | ({"is_ended": 1} if for_good else {})
+            if connection.execute(update(sites).where(is_site).values(ended)).rowcount == 0:
                 raise CbocError(f"there is no site '{site}' in study '{study}' here.")
             connection.execute(delete(invites).where(_is_of(study, site)))
+
+
+def _come_back(connection: Connection, study: str, site: str) -> None:
+    """Let a site take part again, if it had left; the study's row is locked, as for every change of who is there."""
+    store = SqlStore(connection, study)
+    if site in store.left:
+        store.come_back(site)
 
 
 def _is_of(study: str, site: str) -> ColumnElement[bool]:

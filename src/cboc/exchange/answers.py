@@ -129,8 +129,10 @@ class Answers:
     def check_room(self, proposal: Proposal, latest: Entry | None) -> None:
         """Raise if a site has left, or has less budget than a proposal has designs."""
         site = proposal.site
-        if self._rest(site, latest) < len(proposal.X) or (self.facts.departures and site in self.facts.left):
-            raise CbocError(f"site '{site}' has left or has used its budget of {self.study.budget(site)} experiments.")
+        if self.facts.departures and site in self.facts.left:
+            raise CbocError(f"site '{site}' has left study '{self.study.name}', and takes no more turns.")
+        if self._rest(site, latest) < len(proposal.X):
+            raise CbocError(f"site '{site}' has used its budget of {self.study.budget(site)} experiments.")
 
     def progress(self, site: str) -> tuple[int, int]:
         """The first turn that this site has not taken, and the experiments that it has proposed.

@@ -82,6 +82,12 @@ class Ledger(Answers):
         self.store.leave(site)
         self._close_if_complete()
 
+    def come_back(self, site: str) -> None:
+        """Let a site that had left take part again; a round that is open waits for it from now on."""
+        self.study.index(site)
+        if site in self.store.left:
+            self.store.come_back(site)
+
     def agreed(self) -> Study:
         """What is agreed now."""
         return self.study

@@ -82,6 +82,9 @@ class WithoutCentre(Protocol):
     def known(self) -> Standing:
         """Where the study stands as far as it is known here, at once: nobody is asked."""
 
+    def end(self) -> None:
+        """Say that this site has left, also if it has used its budget: it has for good. Saying it again is fine."""
+
 
 @runtime_checkable
 class Amendable(Protocol):

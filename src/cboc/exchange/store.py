@@ -84,6 +84,9 @@ class Store(Facts, Protocol):
     def leave(self, site: str) -> None:
         """Keep that a site has left."""
 
+    def come_back(self, site: str) -> None:
+        """Keep that a site that had left takes part again."""
+
     def accept(self, site: str, version: int) -> None:
         """Keep that a site has accepted a version of the agreement; one that had left comes back by that."""
 
@@ -138,8 +141,11 @@ class MemoryStore:
     def leave(self, site: str) -> None:
         self.left, self.departures = self.left | {site}, self.departures + 1
 
-    def accept(self, site: str, version: int) -> None:
+    def come_back(self, site: str) -> None:
         self.left, self.departures = self.left - {site}, self.departures + 1
+
+    def accept(self, site: str, version: int) -> None:
+        self.come_back(site)
         self._accepted[site] = version
 
     def accepted(self, site: str) -> int:

@@ -6,6 +6,7 @@ invited.py      the same with an invitation file: its terms can be looked at fir
 feeds.py        without a centre: through a shared folder, by files on a stick, or between peers
 moving.py       from a coordinator to feeds and back
 agreement.py    the agreement in a site's file
+departure.py    whether a site has left its study
 sent.py         everything that ever left a site
 """
 

@@ -15,6 +15,7 @@ from cboc.exchange.network import Unreachable
 from cboc.exchange.rest import Membership, Refused, Rest
 from cboc.exchange.study import Study
 from cboc.joining.agreement import damaged, kept_agreement, read_study
+from cboc.joining.departure import come_back
 from cboc.storage.sitefile import SiteFile
 
 LONGEST_CODE = 200  # characters that a coordinator reads
@@ -82,7 +83,7 @@ def move(file: SiteFile, url: str | None, code: str | None, certificate: str | N
     try:
         if is_returning:
             known = network.join(str(code), expected if _is_whole(about["agreement"]) else None, about["site"])
-            news |= _going_on(file, known)
+            news |= _going_on(file, known) | come_back(file)
         _check_same(expected, file, network)
     except Refused as refusal:
         raise CbocError(

@@ -19,7 +19,9 @@ from cboc.exchange.amendment import is_same
 from cboc.exchange.rest import disagreement
 from cboc.exchange.study import Study
 from cboc.joining.agreement import go_on_after, keep_agreement, kept_versions
+from cboc.joining.departure import left_at
 from cboc.names import LONGEST_NAME
+from cboc.site.ending import FOR_GOOD
 from cboc.storage.sitefile import SiteFile
 
 if TYPE_CHECKING:
@@ -201,6 +203,13 @@ def _given(study: Study | None) -> tuple[list[Study], str, Iterable[FeedEntry]]:
 def come_back(file: SiteFile, url: str | None, site: str | None) -> None:
     """Join again as the same site in the same way; the folder may have another path now."""
     about = file.about
+    if url is not None and left_at(file) is not None:
+        name, study = about["site"], about["agreement"]["name"]
+        raise CbocError(
+            f"'{name}' has left study '{study}', and without a coordinator {FOR_GOOD}; to take part again, agree with "
+            f"the others on a site of another name (cboc amend), which may begin with the results in {file.path} "
+            "(cboc export, cboc join --data)."
+        )
     if site not in (None, about["site"]):
         raise CbocError(f"{file.path} is the file of '{about['site']}'; use another file for '{site}'.")
     if url is None or url == about["url"]:
@@ -217,6 +226,16 @@ def come_back(file: SiteFile, url: str | None, site: str | None) -> None:
     there = {**about, "url": f"{FOLDER}{place.path}"}
     check_place(there, kept_versions(file), about["site"], feeds_of(file))
     file.remember(url=there["url"])
+
+
+def how_they_hear(file: SiteFile) -> str:
+    """What is left to do until the others know that a site has left, if they are not told at once; or ''."""
+    url = str(file.about["url"])
+    if url.startswith(STICK):
+        return "On a stick the others hear of it from the next file that cboc feed export writes."
+    if url.startswith(PEERS):
+        return "Between peers the others hear of it from this site's server: let cboc peer serve run until they have."
+    return ""
 
 
 def _path(url: str, way: str) -> Path:

@@ -27,6 +27,7 @@ from cboc.exchange.rest import Rest
 from cboc.exchange.study import Study
 from cboc.joining import coordinator, feeds
 from cboc.joining.agreement import damaged, keep_agreement, kept_agreement
+from cboc.joining.departure import LEFT_AT, KeptDeparture
 from cboc.joining.invited import unfolded
 from cboc.site.policy import Policy
 from cboc.site.site import Site
@@ -123,6 +124,7 @@ def join(
         claim=partial(_claimed, file, len(file.about.get("moves", ()))),
         clock=time.time,
         settle=lambda newest: keep_agreement(file, newest),
+        departure=KeptDeparture(file),
     )
     if accept and joined.offered() is not None:
         joined.accept()
@@ -166,6 +168,7 @@ def _check_sound(file: SiteFile) -> None:
     is_sound = (
         way.is_sound(about)
         and about.get("direction") in tuple(Direction)
+        and isinstance(about.get(LEFT_AT), float | None)
         and all(type(count) is int and count >= 0 for count in counts)
     )
     if not is_sound:

@@ -21,6 +21,7 @@ from cboc.exchange.network import NotSubmitted, Waiting, WithoutCentre
 from cboc.exchange.study import Study
 from cboc.joining import coordinator, feeds
 from cboc.joining.agreement import kept_agreement, kept_versions
+from cboc.joining.departure import come_back, left_at
 from cboc.joining.invited import unfolded
 from cboc.joining.join import join
 from cboc.site.site import Site
@@ -120,7 +121,8 @@ def _begin_feed(file: SiteFile, study: Study, name: str, there: dict[str, Any], 
     kept = FeedFile(begun, is_made=True)
     feeds.check_place(there, [study], name, kept)
     site = join(storage=file.path, patience=QUICK)
-    has_left = bool(file.about.get("has_left"))  # the coordinator was told: the others would wait for nothing
+    # If the coordinator was told, or the site has left without being heard, the others would wait for nothing.
+    has_left = bool(file.about.get("has_left")) or left_at(file) is not None
     entries = moved_feed(kept.keys, study, name, _answered(site, file), site.spent, has_left=has_left)
     kept.remember(site=name)
     kept.fill(entries)
@@ -176,4 +178,5 @@ def _to_coordinator(file: SiteFile, url: str, code: str | None, certificate: str
             f"the coordinator knows '{there.site}' up to turn {there.turn - 1}, and the site has taken turn {last}: it "
             "has to begin anew with what the sites export now (cboc feed export), before anything else is in it."
         )
-    _remember(file, **news, url=url, code=code, certificate=certificate, has_left=False, returning={})
+    news |= {"url": url, "code": code, "certificate": certificate, "has_left": False, "returning": {}}
+    _remember(file, **news, **come_back(file))

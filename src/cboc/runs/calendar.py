@@ -11,8 +11,9 @@ from collections.abc import Callable
 
 from cboc.exchange.network import Waiting
 from cboc.experiment.durations import Durations
+from cboc.site.ending import Finished
 from cboc.site.plate import Plate
-from cboc.site.site import Finished, Site
+from cboc.site.site import Site
 from cboc.site.trial import Trial
 
 ONE = Plate()

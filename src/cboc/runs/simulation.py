@@ -22,9 +22,10 @@ from cboc.runs.calendar import Calendar
 from cboc.runs.first_runs import FirstRuns
 from cboc.runs.history import History, in_order
 from cboc.site.batch import think
+from cboc.site.ending import Finished
 from cboc.site.plate import Plate
 from cboc.site.policy import Policy
-from cboc.site.site import Finished, Site
+from cboc.site.site import Site
 from cboc.site.trial import Status, Trial
 from cboc.storage.journal import Journal
 

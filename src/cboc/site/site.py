@@ -3,6 +3,7 @@
     trial = site.ask()          # proposes, hears the others, judges what comes back
     site.tell(trial, y)         # the outcome stays here
     plate = site.ask(8)         # eight new ones at once, whatever is still open
+    site.leave()                # the others go on without it
 
 Everything a site does follows from its trials and its seed: given the same trials it asks for the same design, in this
 process or the next.
@@ -24,6 +25,7 @@ from cboc.exchange.amendment import check_successor
 from cboc.exchange.messages import Proposal
 from cboc.exchange.network import Amendable, Changed, Network, NotSubmitted, Unreachable, as_network
 from cboc.exchange.study import Study, check_names
+from cboc.site.ending import Departure, Finished, Left, Unwritten, say_left
 from cboc.site.logbook import Logbook
 from cboc.site.mind import LARGEST, Mind
 from cboc.site.plate import Plate, Same
@@ -31,10 +33,6 @@ from cboc.site.policy import Policy
 from cboc.site.trial import UNANSWERED, Status, Trial
 from cboc.site.turn import Decision, Turn
 from cboc.space.space import Space
-
-
-class Finished(CbocError):
-    """The budget is used, or the utility fell below the site's own threshold."""
 
 
 class Site:
@@ -46,7 +44,8 @@ class Site:
     counts. `claim` keeps other processes of this site from asking at the same time, and gives the trials if others
     have changed them. `first_turn` is its first turn: above 0 if the site has lost trials that the others know, and
     `spent` says how many experiments of its budget these were. With a `clock`, every trial keeps when it began and when
-    it ended. `settle` is called with the next version of the study that the site accepts, before it counts.
+    it ended. `settle` is called with the next version of the study that the site accepts, before it counts;
+    `departure` keeps whether it has left.
     """
 
     def __init__(
@@ -66,11 +65,13 @@ class Site:
         claim: Callable[[], AbstractContextManager[Iterable[Trial] | None]] | None = None,
         clock: Callable[[], float] | None = None,
         settle: Callable[[Study], None] | None = None,
+        departure: Departure | None = None,
     ) -> None:
         study.index(name)
         with at(f"site '{name}'"):
             self.direction = Direction.of(direction)
         self.study, self.name, self.network, self._settle = study, name, as_network(network), settle
+        self._departure = Unwritten() if departure is None else departure
         self.policy = Policy() if policy is None else policy
         check_kind("a site's policy", self.policy, Policy, "a Policy(...)")
         self.space = study.space if own is None else study.space + (own if isinstance(own, Space) else Space(own))
@@ -126,12 +127,19 @@ class Site:
         return [trial for trial in self.trials if trial.status is Status.PENDING]
 
     @property
+    def has_left(self) -> bool:
+        """Whether the site has left its study; what it has to run may still be told."""
+        return self._departure.is_kept
+
+    @property
     def is_finished(self) -> bool:
-        """Whether the budget is spent, in experiments or in cost, or the utility fell below the threshold."""
-        return not self.open_trials and self._is_over
+        """Whether the budget is spent, in experiments or in cost, the utility fell below the threshold, or it left."""
+        return not (self.to_run if self.has_left else self.open_trials) and self._is_over
 
     @property
     def _is_over(self) -> bool:
+        if self.has_left:
+            return True
         is_stopped = bool(self.trials) and self.trials[-1].status is Status.STOPPED
         is_spent = self.policy.most_cost is not None and self.cost >= self.policy.most_cost
         return is_stopped or is_spent or self.turns >= self.study.budget(self.name)
@@ -156,8 +164,8 @@ class Site:
     # -------------------------------------------------------------------------------------- a study that is amended
 
     def offered(self) -> Study | None:
-        """The newest version of the study, if this site has not accepted it yet."""
-        if not isinstance(self.network, Amendable):
+        """The newest version of the study, if this site has not accepted it yet; one that has left is not asked."""
+        if self.has_left or not isinstance(self.network, Amendable):
             return None
         newest = self.network.agreed()
         return None if newest.version <= self.study.version else newest
@@ -169,6 +177,7 @@ class Site:
         """
         newest = self.offered() or self.study
         with self.log.claimed():
+            self._check_here()
             if newest.version > self.study.version:
                 check_successor(self.study, newest)
                 if self._settle is not None:
@@ -177,6 +186,24 @@ class Site:
             if isinstance(self.network, Amendable):
                 self.network.accept(self.name, self.study)
         return self.study
+
+    # ------------------------------------------------------------------------------------------------- leaving
+
+    def leave(self) -> str:
+        """Leave the study: the others go on without this site. Kept first, then told; doing it again is fine.
+
+        What the site has shared stays with the others, and what is in its own data stays there. It takes no more
+        turns; what it has to run may still be told. If the others cannot be told now, this returns why, and they are
+        told when the site asks again.
+        """
+        with self.log.claimed():
+            self._departure.keep()
+        return say_left(self.network, self.name)
+
+    def _check_here(self) -> None:
+        """Raise `Left` if the site has left its study; the others are told once more if they have not heard it."""
+        if self.has_left:
+            raise Left(self.name, self.study.name, self.network, say_left(self.network, self.name))
 
     # ------------------------------------------------------------------------------------------------- asking
 
@@ -203,7 +230,9 @@ class Site:
         with self.log.claimed():
             if count is not None:
                 return self._plate(plate)
-            if not self.to_run or self.log.is_torn:
+            if self.has_left and self.to_run:
+                say_left(self.network, self.name)
+            elif not self.to_run or self.log.is_torn:
                 self._plate(plate)
             return self.to_run[0]
 
@@ -234,6 +263,7 @@ class Site:
 
     def _proposed(self, plate: Plate) -> list[Trial]:
         """The trials of a turn, handed in; or initial trials, which nobody hears of."""
+        self._check_here()
         begun = self.log.unanswered
         if not begun:
             if (torn := self.log.begun_plate) is not None:

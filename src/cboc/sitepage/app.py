@@ -22,9 +22,11 @@ from starlette.requests import ClientDisconnect
 
 from cboc.advice.spending import spending
 from cboc.errors import CbocError
+from cboc.joining.departure import what_happens
 from cboc.joining.sent import sent_by, sent_count
 from cboc.site import worksheet
 from cboc.site.counted import counted
+from cboc.site.ending import way_back
 from cboc.site.site import Site
 from cboc.site.trial import Trial
 from cboc.sitepage import history, neighbours, outbox, past
@@ -146,6 +148,12 @@ def _forms(session: Session, show: Show) -> APIRouter:
         session.accept(int(text) if text.isdecimal() and len(text) <= LONGEST_NUMBER else 0)
         return RedirectResponse("/", 303)
 
+    @router.post("/leave")
+    def leave(fields: Form) -> Response:
+        if fields.get("sure"):
+            session.leave()
+        return RedirectResponse("/", 303)
+
     @router.post("/alone")
     def alone(fields: Form) -> Response:
         session.go_on_alone(number_in(fields))
@@ -260,6 +268,7 @@ def _environment() -> Environment:
         "counted": counted,
         "state": past.state,
     }
+    environment.globals |= {"what_happens": what_happens, "way_back": way_back}
     environment.globals["LAYOUTS"] = tuple(worksheet.LAYOUTS)
     environment.filters |= {
         "outcome": history.outcome,

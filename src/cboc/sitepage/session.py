@@ -23,8 +23,9 @@ from cboc.exchange.network import Changed, Standing, Unreachable, Waiting, Witho
 from cboc.exchange.study import Study
 from cboc.joining import join
 from cboc.site import worksheet
+from cboc.site.ending import Finished, Left
 from cboc.site.polling import pause
-from cboc.site.site import Finished, Site
+from cboc.site.site import Site
 from cboc.site.trial import Trial
 from cboc.sitepage.form import Order
 from cboc.storage.author import Door
@@ -47,6 +48,7 @@ class Stage(StrEnum):
     REFUSED = "refused"
     CHANGED = "changed"  # the study was amended, and the site has to accept that
     FINISHED = "finished"
+    LEFT = "left"  # the study; its sentence says why the others have not heard that yet, or is empty
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,8 @@ class News:
 
     def suits(self, site: Site) -> bool:
         """Whether this can still be said of the site."""
+        if site.has_left or self.stage == Stage.LEFT:
+            return site.has_left and self.stage == Stage.LEFT
         return self.stage == Stage.CHANGED or site.is_finished == (self.stage == Stage.FINISHED)
 
 
@@ -117,12 +121,13 @@ class Session:
         known = self._news
         if known is not None and known.number == number and known.suits(site):
             return known
-        return News(number, Stage.FINISHED if site.is_finished else Stage.THINKING)
+        return News(number, Stage.LEFT if site.has_left else Stage.FINISHED if site.is_finished else Stage.THINKING)
 
     @property
     def is_settled(self) -> bool:
-        """Has the coordinator been told that the site has finished?"""
-        return self._news is not None and self._news.stage == Stage.FINISHED
+        """Has the coordinator been told that the site has finished, or has left?"""
+        news = self._news
+        return news is not None and (news.stage == Stage.FINISHED or (news.stage == Stage.LEFT and not news.sentence))
 
     def ask(self, *, at_once: bool = False) -> None:
         """Compute the next design and submit it, unless that was asked a moment ago."""
@@ -172,6 +177,8 @@ class Session:
         except Changed as changed:
             lines = changes(site.study, changed.study)
             return News(_upcoming(site), Stage.CHANGED, changes=tuple(lines), version=changed.study.version)
+        except Left as left:
+            return News(_upcoming(site), Stage.LEFT, left.trouble)
         except Finished as finished:
             return News(_upcoming(site), Stage.FINISHED, str(finished))
         except Unreachable as unreachable:
@@ -192,6 +199,13 @@ class Session:
             if newest is not None and newest.version == version:
                 site.accept()
             self._news, self._due = None, self._clock()
+
+    def leave(self) -> None:
+        """Leave the study; if the others cannot be told now, the page goes on trying."""
+        with self._lock:
+            site = self.open()
+            self._news = News(_upcoming(site), Stage.LEFT, site.leave())
+            self._since, self._due = self._clock(), self._clock()
 
     # ------------------------------------------------------------------------------------------- without a coordinator
 

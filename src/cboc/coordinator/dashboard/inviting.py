@@ -36,7 +36,7 @@ def inviting(engine: Engine, certificate: str | None, show: Show) -> APIRouter:
             is_known = False
         if not is_known:
             raise NoStudy(rights)
-        values = {"has_joined": site not in door.absent(name), "record": roles.record(name), "error": error}
+        values = {"presence": door.presence(name, site), "record": roles.record(name), "error": error}
         return show("site.html", status, rights=rights, name=name, site=site, **values)
 
     @router.get("/site")
@@ -59,7 +59,7 @@ def inviting(engine: Engine, certificate: str | None, show: Show) -> APIRouter:
     @router.post("/revoke", dependencies=[Depends(own_page)])
     def revoke(rights: Person, name: Changed, site: SiteField, for_good: Annotated[str, Form()] = "") -> Response:
         try:
-            door.revoke(name, site)
+            door.revoke(name, site, for_good=bool(for_good))
             if for_good:
                 exchange.leave(name, site)
         except CbocError as error:

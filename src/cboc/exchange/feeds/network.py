@@ -247,14 +247,22 @@ class Feeds:
         feeds = [feed for feed in self.replica.feeds.values() if feed.entries and self.study.has(feed.site)]
         return {feed.site: record.counted(feed) for feed in feeds if feed.site in self.wanted}
 
-    @_if_overtaken_again
     def leave(self, site: str) -> None:
-        """End the own feed."""
+        """End the own feed, unless the site has used its budget: everybody can see that, and it may get more."""
         self.study.index(site)
         latest = self._record().latest(site)
-        is_done = latest is not None and latest.after >= self.study.budget(site)  # everybody can see that
-        if not self.feed.has_left and not is_done:
+        if latest is None or latest.after < self.study.budget(site):
+            self.end()
+
+    @_if_overtaken_again
+    def end(self) -> None:
+        """End the own feed: it is on disk before it is given to the others, who take nothing more from it."""
+        if not self.feed.has_left:
             self._write({"act": Act.LEAVE}, self._next_turn)
+        elif self.feed.trouble == "":
+            self._give()
+        if self.trouble:
+            raise Unreachable(self.trouble)
 
     @property
     def progress(self) -> tuple[int, int]:
