@@ -17,6 +17,7 @@ from cboc.space.parameters import Choice, Float, Int
 from cboc.space.space import Space
 
 if TYPE_CHECKING:
+    from cboc.data.earlier.preview import preview
     from cboc.experiment import Program
     from cboc.experiment.durations import LogNormal
     from cboc.joining import join as join
@@ -66,6 +67,7 @@ __all__ = [
     "Unreachable",
     "Waiting",
     "collaborative",
+    "preview",
     "simulate",
 ]  # `join` is there too, where its extra is
 
@@ -83,6 +85,7 @@ _LATER = {
     "Site": "cboc.site.site",
     "collaborative": "cboc.strategy.collaborative",
     "join": "cboc.joining",
+    "preview": "cboc.data.earlier.preview",
     "simulate": "cboc.runs.simulation",
 }
 

@@ -2,6 +2,7 @@ import sqlite3
 from contextlib import closing
 from functools import partial
 
+import pandas as pd
 import pytest
 
 import cboc
@@ -43,7 +44,7 @@ def test_parameters_keep_their_order(invited, join):
 
 
 def test_results_from_before_are_kept_with_the_settings(invited, join, tmp_path):
-    (tmp_path / "before.csv").write_text("pH;T;yield\n3,5;40;0,25\n4;50;0,5\n5;60;\n")
+    (tmp_path / "before.csv").write_text("pH;T;yield;status\n3,5;40;0,25;\n4;50;0,5;\n5;60;;failed\n")
     given = {"direction": "maximise", "data": tmp_path / "before.csv", "outcome": "yield"}
     first = join(*invited, **given, policy=Policy(initial=4, seed=7))
     again = join()
@@ -74,10 +75,30 @@ def test_the_file_keeps_how_many_experiments_it_begins_with(invited, join, monke
 
 def test_a_mistake_in_the_data_costs_no_invitation(invited, join, tmp_path):
     (tmp_path / "before.csv").write_text("pH,T,yield\n3.5,400,0.25\n")
-    with pytest.raises(CbocError, match="line 2, column T"):
+    with pytest.raises(CbocError, match="no row can be taken; line 2: T: expected"):
         join(*invited, direction="maximise", data=tmp_path / "before.csv", outcome="yield")
     (tmp_path / "before.csv").write_text("pH,T,yield\n3.5,40,0.25\n")
     assert len(join(data=tmp_path / "before.csv", outcome="yield").data) == 1
+
+
+def test_an_old_table_is_joined_with_once_nothing_in_it_is_doubtful(invited, join, tmp_path):
+    old = tmp_path / "old.csv"
+    old.write_text("PH,T (°C),y,SD\n3.5,40,0.25,0.1\n4,500,0.5,0.1\n")
+    with pytest.raises(CbocError, match=r"old.csv: Column 'SD' looks like .* Say columns=\{'SD': 'sem'\} or columns="):
+        join(*invited, direction="maximise", data=old)
+    seen = cboc.preview(old, STUDY.space, columns={"SD": "ignore"})
+    assert join(data=seen).data.y.tolist() == [0.25]
+    old.write_text("PH,T (°C),y\n3.5,40,0.25\n4,500,0.5\n")
+    with pytest.raises(CbocError, match=r"old.csv: 1 row would be left out, the first in line 3: T: .* Look at cboc"):
+        join(data=old)
+    other = cboc.preview(old, cboc.Space({"pH": (0, 14), "T": (0, 90)}))
+    with pytest.raises(CbocError, match="old.csv was looked at for another space; make its preview"):
+        join(data=other)
+    assert join().data.y.tolist() == [0.25]
+    frame = pd.DataFrame({"pH": [3.5, 4.0], "T": [40, 50], "y": [0.5, float("nan")]})
+    with pytest.raises(CbocError, match=r"the frame: 1 row has no outcome \(row 1\): failed, or not run"):
+        join(data=frame)
+    assert join(data=frame[:1]).data.y.tolist() == [0.5]
 
 
 def test_two_processes_do_not_overwrite_each_other(invited, join):
@@ -190,7 +211,7 @@ def test_a_flipped_bit_anywhere_in_the_schema_is_one_sentence(tmp_path):
         ({"patience": "x"}, "patience is a number of seconds above 0; this is 'x'"),
         ({"policy": {}}, r"a site's policy is a Policy\(...\); this is {}"),
         ({"study": 3}, r"the study that a site expects is a Study\(...\); this is 3"),
-        ({"data": 3}, "a site's data is a Dataset, or the path of a CSV file; this is 3"),
+        ({"data": 3}, "a site's data is a Dataset, a preview, a frame, or the path of a CSV or XLSX file; this is 3"),
         ({"storage": None}, "a site's storage is a path or sqlite:///PATH; this is None"),
         ({"storage": 3}, "a site's storage is a path"),
     ],

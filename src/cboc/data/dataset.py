@@ -187,7 +187,7 @@ class Dataset:
         cls, path: str | PathLike[str], space: Space, outcome: str = "y", *, direction: Direction | str
     ) -> Dataset:
         """Read measurements in natural units from a CSV file; see `cboc.data.tables` for its columns."""
-        return cls._from_rows(tables.read_csv(path, space, outcome), space.dimension, direction)
+        return cls.from_rows(tables.read_csv(path, space, outcome), space.dimension, direction)
 
     def to_csv(self, path: str | PathLike[str], space: Space, outcome: str = "y") -> None:
         """Write the CSV file that `from_csv` reads."""
@@ -196,14 +196,15 @@ class Dataset:
     @classmethod
     def from_frame(cls, frame: DataFrame, space: Space, outcome: str = "y", *, direction: Direction | str) -> Dataset:
         """Read measurements in natural units from a DataFrame; see `cboc.data.tables` for its columns."""
-        return cls._from_rows(tables.read_frame(frame, space, outcome), space.dimension, direction)
+        return cls.from_rows(tables.read_frame(frame, space, outcome), space.dimension, direction)
 
     def to_frame(self, space: Space, outcome: str = "y") -> DataFrame:
         """The DataFrame that `from_frame` reads."""
         return tables.to_frame(tables.tabulate(self._rows(space), space, outcome))
 
     @classmethod
-    def _from_rows(cls, rows: Sequence[tables.Row], dimension: int, direction: Direction | str) -> Dataset:
+    def from_rows(cls, rows: Sequence[tables.Row], dimension: int, direction: Direction | str) -> Dataset:
+        """The dataset of rows in the unit cube."""
         complete = [(x, y, sem) for x, y, sem in rows if y is not None]
         failed = [x for x, y, _ in rows if y is None]
         return cls(

@@ -11,9 +11,9 @@ import re
 from enum import StrEnum
 from unicodedata import normalize
 
-MARKS = re.compile(r"[\s_.,:;#*'\"()\[\]-]+")
+MARKS = re.compile(r"[\s_.,:;*'\"()\[\]-]+")
 BRACKETED = re.compile(r"(?P<name>.*\S)\s*(?:\((?P<round>[^()]*)\)|\[(?P<square>[^\[\]]*)\])")
-AFTER_A_MARK = re.compile(r"(?P<name>.*?\S)\s*(?:/|,|\sin\s)\s*(?P<unit>\S.*)")
+AFTER_A_MARK = re.compile(r"(?P<name>.*?\S)(?:\s*/\s*|\s*,\s+|\s+in\s+)(?P<unit>\S.*)")
 LITRE = re.compile(r"(?<![A-Za-z])([munpdc]?)l(?![A-Za-z])")
 SAME_UNIT = {
     **dict.fromkeys(("c", "degc", "deg c", "° c", "oc", "celsius", "grad"), "°C"),
@@ -59,13 +59,13 @@ WORDS: dict[Meaning, tuple[str, ...]] = {
         "bemerkungen", "kommentar", "notiz", "notizen", "decision",
     ),
     Meaning.TIME: (
-        "date", "time", "datum", "zeit", "uhrzeit", "timestamp", "begun", "told", "day", "tag", "started", "ended",
+        "date", "time", "datum", "zeit", "uhrzeit", "timestamp", "begun", "told", "day", "started", "ended",
     ),
     Meaning.WELL: ("well", "position", "vial", "tube"),
     Meaning.NUMBER: (
         "trial", "run", "nr", "no", "number", "id", "experiment", "exp", "entry", "index", "sample", "batch", "lot",
         "run no", "run nr", "run number", "run id", "exp no", "exp nr", "sample id", "sample no", "experiment id",
-        "experiment no", "probe", "versuch", "versuch nr", "lfd nr", "unnamed 0",
+        "experiment no", "#", "№", "probe", "versuch", "versuch nr", "lfd nr", "unnamed 0",
     ),
     Meaning.OUTCOME: (
         "y", "outcome", "result", "results", "response", "objective", "target", "value", "yield", "measured",
@@ -73,7 +73,7 @@ WORDS: dict[Meaning, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 IN_A_NAME = (Meaning.SEM, Meaning.SD, Meaning.SPREAD, Meaning.STATUS)  # that are never ignored in silence
-LINKS = {"of", "the", "in", "for", "mean", "a"}  # words that say nothing by themselves
+LINKS = {"of", "the", "in", "for", "mean"}  # words that say nothing by themselves
 
 
 def plain(name: str) -> str:
@@ -100,7 +100,7 @@ def plain_unit(unit: str) -> str:
 
 def meaning(header: str) -> Meaning | None:
     """What a header means by the words that people use: all of it, or a word in it that is not to be overlooked."""
-    names = (plain(split_unit(header)[0]), plain(header))
+    names = (plain(split_unit(header)[0]), plain(header), plain(header).removesuffix(" of the trial"))
     whole = next((kind for kind, words in WORDS.items() if any(name in words for name in names)), None)
     return whole or next((kind for kind in IN_A_NAME if _words_in(plain(header), kind)), None)
 

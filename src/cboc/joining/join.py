@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from cboc.data.dataset import Dataset, Direction
+from cboc.data.earlier.frames import is_frame
+from cboc.data.earlier.preview import Preview, as_data
 from cboc.errors import CbocError, check_kind
 from cboc.exchange.identity import identify
 from cboc.exchange.invitation import is_invitation
@@ -49,7 +51,7 @@ def join(
     direction: Direction | str | None = None,
     policy: Policy | None = None,
     study: Study | None = None,
-    data: Dataset | str | Path | None = None,
+    data: Any = None,
     outcome: str | None = None,
     certificate: str | None = None,
     sealed: bool | None = None,
@@ -70,12 +72,13 @@ def join(
     if a round is not closed when its deadline has passed twice; `git` says that the folder is a git working copy, to be
     pulled and pushed; both are kept until they are given again. `policy` is how the site behaves; all of it but its
     strategy is kept in the file. `study` is what the site expects: if the others' differs, this raises the differences
-    and does not join. `data` are results from before the study, a dataset or a CSV file whose column `outcome` holds
-    them, by default the one with the objective's name. With the direction they are kept in the file, and may be changed
-    until the first trial. `certificate` is the PEM text of the coordinator's self-signed one. While the coordinator is
-    down the site goes on alone, and says so; `goes_on_alone` overrides that for this process. `on_retry` is called with
-    the reason when a message has to be repeated. With `accept`, a change of the study that waits is accepted. `door`
-    says who writes, for the file's history. Tokens and keys are made here, and kept before anything is sent.
+    and does not join. `data` are results from before the study: a dataset, a preview that you have looked at
+    (`cboc.preview`), or a CSV or XLSX file or a frame in which nothing is doubtful; `outcome` is the name of its
+    column, by default the objective's. With the direction they are kept in the file, and may be changed until the first
+    trial. `certificate` is the PEM text of the coordinator's self-signed one. While the coordinator is down the site
+    goes on alone, and says so; `goes_on_alone` overrides that for this process. `on_retry` is called with the reason
+    when a message has to be repeated. With `accept`, a change of the study that waits is accepted. `door` says who
+    writes, for the file's history. Tokens and keys are made here, and kept before anything is sent.
     """
     if is_invitation(url):
         url, code, certificate = unfolded(url, code, certificate)
@@ -182,7 +185,9 @@ def _check_kinds(policy: object, study: object, data: object) -> None:
     if study is not None:
         check_kind("the study that a site expects", study, Study, "a Study(...)")
     if data is not None:
-        check_kind("a site's data", data, Dataset | str | PathLike, "a Dataset, or the path of a CSV file")
+        kinds = "a Dataset, a preview, a frame, or the path of a CSV or XLSX file"
+        if not is_frame(data):
+            check_kind("a site's data", data, Dataset | Preview | str | PathLike, kinds)
 
 
 def has_own_strategy(file: SiteFile) -> bool:
@@ -232,10 +237,10 @@ def _begun(file: SiteFile, agreed: Study, policy: Policy) -> Policy:
     return replace(policy, initial=kept["initial"], seed=kept_policy(file).seed)
 
 
-def _begin_with(file: SiteFile, data: Dataset | str | Path, agreed: Study, outcome: str | None) -> None:
-    direction = file.about["direction"]
+def _begin_with(file: SiteFile, data: Any, agreed: Study, outcome: str | None) -> None:
+    direction, objective = file.about["direction"], agreed.objective
     if not isinstance(data, Dataset):
-        data = Dataset.from_csv(data, agreed.space, outcome or agreed.objective.name, direction=direction)
+        data = as_data(data, agreed.space, outcome or objective.name, objective.unit, direction)
     if file.is_begun and data != file.data(agreed.space.dimension, direction):
         raise CbocError(f"{file.path} began with other data from before the study, which cannot change any more.")
     file.remember(data=data.to_dict())
