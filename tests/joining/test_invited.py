@@ -68,6 +68,22 @@ def test_one_file_is_all_that_a_site_needs(place, monkeypatch):
     assert again.exit_code == 0
 
 
+def test_old_results_are_looked_at_before_the_invitation_is_used(place, monkeypatch):
+    monkeypatch.chdir(place.folder)
+    (place.folder / "old.csv").write_text("T,c,Yield,SD\n50,0.5,3,1\n500,0.5,4,1\n")
+    path, words = place.invited(), ("--direction", "maximise", "--data", "old.csv")
+    assert "nothing was taken from old.csv" in place("join", path, *words, given="2\nn\n", code=2)
+    assert Tokens(place.engine).absent("buffer study") == ["lab-a", "lab-b"]
+    joined = place("join", path, *words, "--column", "SD=ignore", given="y\n")
+    assert "line 3: T: expected a number from 20 to 90, but got 500.0." in joined.stdout
+    assert cboc.join(storage="site.db").data.y.tolist() == [3]
+    code = Tokens(place.engine).invite("buffer study", "lab-a")
+    place("join", place.url, code, *words, "--column", "SD=ignore", "--yes", "--file", "a.db")
+    assert cboc.join(storage="a.db").data.y.tolist() == [3]
+    again = place("join", path, *words, "--column", "SD=sem", "--yes")  # until the first experiment
+    assert again.exit_code == 0 and cboc.join(storage="site.db").data.sem.tolist() == [1]
+
+
 def test_in_python_the_file_takes_the_place_of_the_address(place):
     site = cboc.join(str(place.invited()), storage=place.folder / "b.db", direction="minimise")
     assert (site.name, site.study.digest) == ("lab-b", STUDY.digest)

@@ -9,6 +9,8 @@ advise.py       advice on every site of a run
 pictures.py     pictures of a run, or of a site; view.py, captions.py
 report/         a run, or the case study, as one HTML page
 lab.py          the commands of a site
+join.py         `cboc join`
+earlier.py      results from before the study, looked at before they count
 address.py      the addresses that a person may give
 sheet.py        what `cboc ask` prints
 standing.py     what `cboc status` prints

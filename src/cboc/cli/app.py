@@ -32,7 +32,9 @@ from cboc.cli.advise import advice_of, advice_row, in_words
 from cboc.cli.audit import audit
 from cboc.cli.biosensor import biosensor
 from cboc.cli.doctor import doctor
+from cboc.cli.earlier import earlier
 from cboc.cli.export import export
+from cboc.cli.join import join
 from cboc.cli.leaving import leave
 from cboc.cli.move import move
 from cboc.cli.notes import notes
@@ -311,7 +313,8 @@ app.command()(biosensor)
 
 
 AT_A_SITE: tuple[Callable[..., None], ...] = (
-    lab.join,
+    join,
+    earlier,
     lab.ask,
     lab.tell,
     lab.fail,

@@ -7,38 +7,31 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from cboc.advice.spending import spending
-from cboc.cli.address import WITHOUT_CENTRE, check_way, is_private
-from cboc.cli.invitations import shown_terms
 from cboc.cli.notes import notes
 from cboc.cli.sheet import in_short, same_in_all, sheet, told_lines, wells_for
 from cboc.cli.show import Format, Row, write
 from cboc.cli.site_option import FILE, SiteOption, hint
 from cboc.cli.standing import local_time, numbers, overdue, standing_of, summary
-from cboc.data.dataset import Direction
 from cboc.data.numbers import read_number
 from cboc.data.objective import Measurement
-from cboc.errors import CbocError, at, installing
-from cboc.exchange.invitation import is_invitation, read_invitation
+from cboc.errors import CbocError, installing
+from cboc.exchange.invitation import read_invitation
 from cboc.exchange.network import Standing, Unreachable, Waiting, WithoutCentre
-from cboc.exchange.study import Study
 from cboc.private_files import write_text
 from cboc.site import worksheet
 from cboc.site.ending import Finished
 from cboc.site.plate import Same
-from cboc.site.policy import Policy
 from cboc.site.polling import pause
 from cboc.site.site import Site
 from cboc.site.trial import Trial
 from cboc.storage.author import Door
 from cboc.storage.sitefile import SiteFile
-from cboc.studyfile import read_terms
 
 WAITING, FINISHED = 3, 4  # exit codes of ask
 SHORTEST_PAUSE, LONGEST_PAUSE = 0.1, 300.0  # seconds between two questions while waiting
@@ -56,123 +49,10 @@ TrialNumber = Annotated[int | None, typer.Option("--trial", min=0, help="Which t
 Cost = Annotated[float | None, typer.Option(min=0.0, help="What the experiment cost, in a unit of your own.")]
 
 
-def join(
-    address: Annotated[
-        str,
-        typer.Argument(
-            help="An invitation file, lab-b.cboc; or the address of a coordinator, https://HOST:PORT, of a shared "
-            "folder, folder:PATH, or peers:."
-        ),
-    ],
-    code: Annotated[str | None, typer.Argument(help="The invitation, for a coordinator.", show_default=False)] = None,
-    direction: Annotated[
-        str | None, typer.Option(metavar="maximise|minimise", help="What to do with the outcome; max and min, too.")
-    ] = None,
-    file: SiteOption = FILE,
-    site: Annotated[str | None, typer.Option(help="Without a coordinator: the site's name in the study.")] = None,
-    study: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="STUDY.toml",
-            help="The study you expect; joins only if it is this one. In a folder the first to join gives it, between "
-            "peers everybody.",
-        ),
-    ] = None,
-    sealed: Annotated[
-        bool | None,
-        typer.Option(
-            "--sealed/--no-sealed",
-            help="In a folder: encrypt what is written from now on for the site's neighbours.",
-            show_default=False,
-        ),
-    ] = None,
-    git: Git = None,
-    drift: Annotated[
-        bool | None,
-        typer.Option(
-            "--drift/--no-drift",
-            help="In rounds with a deadline, without a coordinator: go on if nobody closes a round in twice that time.",
-            show_default=False,
-        ),
-    ] = None,
-    data: Annotated[Path | None, typer.Option(metavar="CSV", help="Results from before the study.")] = None,
-    outcome: Annotated[
-        str | None, typer.Option(help="The outcome's column in that file.", show_default="the objective's name, or y")
-    ] = None,
-    initial: Annotated[
-        int | None,
-        typer.Option(min=0, help="How many space-filling experiments to begin with.", show_default="2 per parameter"),
-    ] = None,
-    most_cost: Annotated[
-        float | None, typer.Option(metavar="COST", help="Finish when the costs that were told add up to this.")
-    ] = None,
-    certificate: Certificate = None,
-) -> None:
-    """Take part in a study, with an invitation to a coordinator, through a shared folder or between peers.
-
-    An invitation file holds address, code and certificate: the terms are shown, and the direction is asked for. The
-    file works once, and is as secret as a key until then.
-
-    All of this site's data are in its own file: the token, which is made here, the trials with their outcomes, and a
-    copy of every message that leaves. Outcomes do not leave. Keep the file, and let nobody else read it. Without a
-    coordinator, the site's keys and everybody's feeds are in a second file beside it, which ends in .feeds.
-
-    Examples: `cboc join lab-b.cboc`, `cboc join https://cboc.example.org 8Zk... --direction maximise`, `cboc join
-    folder:~/Nextcloud/ours --site lab-b --direction maximise`, `cboc join peers: --site lab-b --study study.toml
-    --direction maximise`
-    """
-    is_without_centre = address.startswith(WITHOUT_CENTRE)
-    check_way(address)
-    is_file = is_invitation(address)
-    if is_file and code is None and certificate is None:  # if they are given, joining says what is wrong
-        needs("page", "httpx2")
-        direction = shown_terms(address, file, direction)
-    elif not is_without_centre and not is_file and not is_private(address):  # before the code and a token are sent
-        notes.print(
-            f"{address} is not HTTPS: anybody on the way can read designs and speak for this site.", style="red"
-        )
-    given = {name: value for name, value in (("initial", initial), ("most_cost", most_cost)) if value is not None}
-    joined = site_of(
-        file,
-        url=address,
-        code=code,
-        direction=_direction(direction),
-        study=None if study is None else read_terms(study).study,
-        data=data,
-        outcome=outcome,
-        policy=_changed_policy(file, given) if given else None,
-        **({"site": site, "sealed": sealed, "drifts": drift, "git": git} if is_without_centre else {}),
-        certificate=None if certificate is None else certificate.read_text(encoding="ascii", errors="replace"),
-    )
-    if not is_without_centre and (site is not None or sealed or git):
-        notes.print(
-            "--site, --sealed and --git are for studies without a coordinator; here the invitation says who you are."
-        )
-    if drift and (not is_without_centre or joined.study.deadline is None):
-        notes.print(_without_effect(joined.study, is_without_centre))
-    typer.echo(write(_parameters(joined), Format.TABLE))
-    others = ", ".join(name for name in joined.study.sites if name != joined.name)
-    if joined.spent:
-        lost = f"{joined.spent} experiments of this site that the others know of"
-        notes.print(f"{file} does not have {lost}: it goes on after them.", style="red")
-    say_trouble(joined)
-    start = f"Joined '{joined.study.name}' as '{joined.name}', with {others or 'nobody else'}"
-    notes.print(f"{start}. Next: {hint('peer serve' if address.startswith('peers:') else 'ask', file)}.")
-
-
 def say_trouble(site: Site) -> None:
     """Say why the others cannot be reached just now, where there is no coordinator."""
     if isinstance(site.network, WithoutCentre) and site.network.trouble:
         notes.print(f"{site.network.trouble} Nothing is lost: what is written here is given when that works again.")
-
-
-def _without_effect(study: Study, is_without_centre: bool) -> str:
-    """Why --drift does nothing."""
-    if not is_without_centre:
-        return "--drift has no effect with a coordinator, which closes the rounds itself."
-    if not study.pace.waits:
-        return "--drift has no effect at the free pace, at which nobody waits."
-    return "--drift has no effect in a study without a deadline: a round is closed when everybody is in."
 
 
 def ask(
@@ -362,13 +242,6 @@ def best_row(file: Path) -> Row:
     return {"site": site.name, site.study.objective.column: site.best.y, **site.best_design}
 
 
-def _changed_policy(file: Path, given: dict[str, Any]) -> Policy:
-    """The policy in a site's file, if it has one, with these settings changed."""
-    from cboc.joining import kept_policy
-
-    return replace(kept_policy(SiteFile(file)) if file.exists() else Policy(), **given)
-
-
 def site_of(file: Path, **options: Any) -> Site:
     """Open the site of a file, which joining has made."""
     if "code" not in options:
@@ -404,11 +277,6 @@ def needs(extra: str, *modules: str) -> None:
 
     if any(importlib.util.find_spec(module) is None for module in modules):
         raise CbocError(f"this needs an extra; {installing(extra)}.")
-
-
-def _direction(given: str | None) -> Direction | None:
-    with at("--direction"):
-        return None if given is None else Direction.of(given)
 
 
 def asked(
@@ -485,10 +353,3 @@ def _changed(site: Site, trial: Trial, ran: list[str]) -> dict[str, Any] | None:
         except CbocError as error:
             raise CbocError(f"--ran {each}: {error}") from None
     return design
-
-
-def _parameters(site: Site) -> list[Row]:
-    rows: list[Row] = []
-    for name, fields in site.study.agreement()["space"]["parameters"].items():
-        rows.append({"parameter": name, **fields})
-    return rows

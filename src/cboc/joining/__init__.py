@@ -3,6 +3,7 @@
 join.py         a site from its file, the first time and every time after
 coordinator.py  through a coordinator: an address, an invitation, a token
 invited.py      the same with an invitation file: its terms can be looked at first
+terms.py        the terms of a study, before it is joined in any of these ways
 feeds.py        without a centre: through a shared folder, by files on a stick, or between peers
 moving.py       from a coordinator to feeds and back
 agreement.py    the agreement in a site's file

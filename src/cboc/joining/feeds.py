@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from cboc.exchange.feeds.network import Feeds
 
 FOLDER, STICK, PEERS = "folder:", "stick:", "peers:"
+NO_STUDY = "{} holds no study yet: wait for the sync, or give its file (--study) if you are the first."
 MOST_ASIDE = 1000  # earlier files of feeds
 SETTINGS = ("sealed", "drifts", "git")  # of a site's file, True or False
 
@@ -110,6 +111,27 @@ def begin_with(kept: FeedFile, versions: list[Study], site: str, entries: Iterab
         network.bring(entry)
 
 
+def look(url: str, study: Study | None, site: str, git: bool) -> Study:
+    """The study at an address, or the one given, without a word to anybody."""
+    check_given(url, None, None)
+    if not url.startswith(FOLDER):
+        return (_brought(url, study) if url.startswith(STICK) else _given(study))[0][-1]
+    from cboc.exchange.feeds.folder import Folder
+    from cboc.exchange.feeds.git import GitFolder
+
+    place = Folder(_path(url, FOLDER))
+    if study is not None and not git and not place.path.is_dir():
+        return study  # joining makes it
+    if git:
+        copy = GitFolder(place, site)
+        copy.copy.check()
+        copy.pull()
+    agreed = place.study() or study
+    if agreed is None:
+        raise CbocError(NO_STUDY.format(place.path))
+    return agreed
+
+
 def _reached(url: str, study: Study | None, site: str, git: bool) -> tuple[list[Study], str, Iterable[FeedEntry]]:
     """The versions of the study at an address, the address in full, and the entries that come with it."""
     if url.startswith(FOLDER):
@@ -163,9 +185,7 @@ def _found(url: str, study: Study | None, site: str, git: bool) -> tuple[list[St
         remote.pull()
     agreed = place.study() or study
     if agreed is None:
-        raise CbocError(
-            f"{place.path} holds no study yet: wait for the sync, or give its file (--study) if you are the first."
-        )
+        raise CbocError(NO_STUDY.format(place.path))
     if study is None or study.digest == agreed.digest:
         place.found(agreed)
         if remote is not None:

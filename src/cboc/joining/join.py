@@ -241,6 +241,7 @@ def _begin_with(file: SiteFile, data: Any, agreed: Study, outcome: str | None) -
     direction, objective = file.about["direction"], agreed.objective
     if not isinstance(data, Dataset):
         data = as_data(data, agreed.space, outcome or objective.name, objective.unit, direction)
-    if file.is_begun and data != file.data(agreed.space.dimension, direction):
-        raise CbocError(f"{file.path} began with other data from before the study, which cannot change any more.")
-    file.remember(data=data.to_dict())
+    with file.claim():  # no other process asks for the first experiment meanwhile
+        if file.is_begun and data != file.data(agreed.space.dimension, direction):
+            raise CbocError(f"{file.path} began with other data from before the study, which cannot change any more.")
+        file.remember(data=data.to_dict())

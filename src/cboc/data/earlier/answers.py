@@ -75,6 +75,13 @@ class Answers:
             said[header.strip()] = use.strip()
         return cls(said, **given)
 
+    @property
+    def options(self) -> tuple[str, ...]:
+        """The options of a command line that say the same."""
+        columns = [f"--column {quote(f'{header}={use}')}" for header, use in self.columns.items()]
+        given = {name: getattr(self, name) for name in (*CHOICES, "sheet", "header")}
+        return *columns, *(f"--answer {quote(f'{name}={value}')}" for name, value in given.items() if value)
+
     def with_column(self, header: str, use: str) -> Answers:
         """The answers with another one about a column."""
         return replace(self, columns={**self.columns, header: use})

@@ -52,8 +52,8 @@ class Preview:
         """Whether no question is open, and there is something to take."""
         return not self.questions and bool(self.taken)
 
-    def dataset(self, direction: Direction | str) -> Dataset:
-        """The rows that are taken; raises one sentence while a question is open, or if there are none."""
+    def check(self) -> None:
+        """Raise one sentence while a question is open, or if no row can be taken."""
         if self.questions:
             first, *more = self.questions
             end = f" ({len(more)} more to answer.)" if more else ""
@@ -62,6 +62,10 @@ class Preview:
         if not self.taken:
             left = self.left_out[0] if self.left_out else LeftOut("below the names", "there are no rows.")
             raise CbocError(f"{self.name}: no row can be taken; {left.place}: {left.reason}")
+
+    def dataset(self, direction: Direction | str) -> Dataset:
+        """The rows that are taken; raises one sentence if `check` does."""
+        self.check()
         return Dataset.from_rows([each.row for each in self.taken], self.space.dimension, direction)
 
     @property
