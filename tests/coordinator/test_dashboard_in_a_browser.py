@@ -10,6 +10,8 @@ from cboc.coordinator.transactions import Transactions
 from cboc.exchange.messages import Proposal
 from cboc.space.parameters import Float
 
+from ..machine import paper
+
 PASSWORD = "correct horse"
 NAME = '<script>alert(1)</script> "trial" a/../b 🧪'
 SPACE = {"T": Float(20.0, 90.0, unit="°C"), "c": Float(1e-4, 0.1, log=True, unit="mol/l")}
@@ -173,3 +175,28 @@ def test_pictures_follow_the_colours_of_the_evening(page, exchange):
     page.wait_for_function(f"before => {picture} !== before", arg=by_day)
     assert light == "rgb(245, 246, 247)" and page.evaluate(ground) == "rgb(18, 23, 26)"
     wait_until_drawn(page, "matrix")
+
+
+def test_thirty_sites_with_long_names_on_a_phone_and_on_paper(page, exchange):
+    name = "many, many labs" * 6
+    sites = tuple(f"{number} Laboratory of the University of Somewhere, Department {'x' * 40}" for number in range(30))
+    space = {f"parameter_with_a_long_name_{number}": Float(0.0, 1.0, unit="mmol/L") for number in range(8)}
+    exchange.create(Study(space, sites, 9, name=name))
+    rng = np.random.default_rng(0)
+    for site in sites[:28]:
+        exchange.submit(name, Proposal(site, 0, [rng.random(8)], bests=[rng.random(8)]))
+    enter(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.emulate_media(color_scheme="dark")
+    for address in ("/", f"/study?name={name}", f"/site?name={name}&site={sites[0]}"):
+        page.goto(address)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.goto(f"/study?name={name}")
+    for element in ("matrix", "when", "path-0"):
+        wait_until_drawn(page, element)
+    page.wait_for_load_state("networkidle")
+    with paper.printed(page):
+        paper.check(page)
+        assert page.locator("#sites-table tbody tr").last.is_visible()
+        table = page.locator("#sites-table").evaluate("e => [e.scrollHeight, e.clientHeight]")
+        assert table[0] == table[1], "all thirty, not a window of them"

@@ -147,6 +147,7 @@ def test_a_person_joins_with_a_file_and_sees_the_first_design(door, browser, wid
     window.on("pageerror", lambda error: complaints.append(str(error)))
     window.set_default_timeout(60_000)
     window.goto(f"/?secret={SECRET}")
+    assert window.evaluate("document.documentElement.scrollWidth") <= width
     (door.folder / "picture.cboc").write_bytes(b"\x89PNG\xff\xfe")
     window.set_input_files("#invitation-file", door.folder / "picture.cboc")
     window.wait_for_selector("text=is it the invitation?")

@@ -30,22 +30,9 @@ figcaption { color: var(--quiet); font-size: .9rem; margin-top: .4rem; }
 tbody td { white-space: nowrap; }
 tbody td.long { white-space: normal; min-width: 17rem; }
 h2 .pill { margin-left: .5rem; font-weight: 500; }
-@page { margin: 14mm; }
 @media print {
-  :root { color-scheme: light; }
-  body { background: none; }
-  main { max-width: none; padding: 0; }
-  .card { border: 0; padding: 0; margin-bottom: 1.5rem; }
-  .scroll { overflow: visible; }
-  tbody td, thead th, .number { white-space: normal; }
   tbody td.long { min-width: 11rem; }
   figure img { min-width: 0; max-height: 80vh; object-fit: contain; }
-  table { font-size: .75rem; }
-  table:has(th:nth-child(10)) { font-size: .65rem; }
-  table:has(th:nth-child(10)) :is(th, td) { padding-right: .4rem; min-width: 0; }
-  thead th { position: static; }
-  h2, h2 + p:has(+ figure) { break-after: avoid; }
-  h2, figure, tr, h2 + p, .facts > div { break-inside: avoid; }
 }
 """
 

@@ -20,6 +20,7 @@ from cboc.space.parameters import Parameter
 Option = dict[str, Any]
 
 GRID = {"left": 4, "right": 4, "top": 4, "bottom": 4, "outerBoundsMode": "same", "outerBoundsContain": "all"}
+NARROW = {"interval": "auto", "width": 90, "overflow": "truncate"}  # names: of sites, of options
 ROOMY = {**GRID, "right": 12, "top": 12}  # for points at the edge
 DATES = {"month": "{MMM} {yyyy}", "day": "{d} {MMM}", "hour": "{HH}:{mm}", "minute": "{HH}:{mm}"}
 MOST_ROUNDS = 200  # the last ones: more cannot be told apart
@@ -36,12 +37,11 @@ def matrix(study: Study, W: Array) -> Option:  # (K, K)
         for i in range(len(sites))
         for j in range(len(sites))
     ]
-    label = {"interval": "auto", "width": 90, "overflow": "truncate"}
     return {
         "animation": False,
         "grid": {**GRID, "bottom": 56},
-        "xAxis": {"type": "category", "data": sites, "axisLabel": {**label, "rotate": 0 if len(sites) <= FEW else 45}},
-        "yAxis": {"type": "category", "data": sites, "inverse": True, "axisLabel": label},
+        "xAxis": {"type": "category", "data": sites, "axisLabel": {**NARROW, "rotate": 0 if len(sites) <= FEW else 45}},
+        "yAxis": {"type": "category", "data": sites, "inverse": True, "axisLabel": NARROW},
         "tooltip": {"renderMode": "richText", "formatter": "{b}"},
         "visualMap": {
             "type": "continuous",
@@ -55,7 +55,12 @@ def matrix(study: Study, W: Array) -> Option:  # (K, K)
             "itemHeight": 160,
         },
         "series": [
-            {"type": "heatmap", "data": cells, "label": {"show": len(sites) <= MOST_NUMBERS, "formatter": "{@[2]}"}}
+            {
+                "type": "heatmap",
+                "data": cells,
+                "progressive": 0,  # in one go: an image for paper is made at once
+                "label": {"show": len(sites) <= MOST_NUMBERS, "formatter": "{@[2]}"},
+            }
         ],
     }
 
@@ -123,9 +128,15 @@ def timeline(study: Study, arrivals: Sequence[Arrival], now: float) -> Option:
             "max": 1000.0 * now,
             "boundaryGap": ["3%", 0],
             "splitNumber": 4,
-            "axisLabel": {"hideOverlap": True, "formatter": DATES},
+            "axisLabel": {"hideOverlap": True, "alignMaxLabel": "right", "formatter": DATES},
         },
-        "yAxis": {"type": "category", "data": list(study.sites), "inverse": True, "axisLine": {"show": False}},
+        "yAxis": {
+            "type": "category",
+            "data": list(study.sites),
+            "inverse": True,
+            "axisLine": {"show": False},
+            "axisLabel": NARROW,
+        },
         "tooltip": {"renderMode": "richText", "formatter": "{b}"},
         "series": [
             {
@@ -174,7 +185,12 @@ def _line(study: Study, k: int, points: list[Any]) -> Option:
 def _axis(parameter: Parameter) -> Option:
     axis = parameter.axis
     if axis.options:
-        return {"type": "category", "data": list(axis.options), "axisLine": {"show": False}}
+        return {
+            "type": "category",
+            "data": list(axis.options),
+            "axisLine": {"show": False},
+            "axisLabel": NARROW,
+        }
     return {"type": "log" if axis.scale == "log" else "value", "min": axis.low, "max": axis.high}
 
 

@@ -24,7 +24,8 @@ SHAPES = {
     Kind.EARLIER: "rect",
     Kind.FAILED: CROSS,
 }
-COLOURED = (Kind.SHARED, Kind.OWN, Kind.INITIAL, HERE, Kind.FAILED, Kind.EARLIER, EXPECTED)
+COLOURED = (Kind.SHARED, Kind.OWN, Kind.INITIAL, HERE, Kind.FAILED, EXPECTED, Kind.EARLIER)
+LONGEST = 220  # pixels of a name along an axis
 
 
 def told(point: Measured) -> str:
@@ -34,7 +35,14 @@ def told(point: Measured) -> str:
 
 def named(name: str, gap: int = 26) -> Option:
     """The name of an axis, along its middle."""
-    return {"name": name, "nameLocation": "middle", "nameGap": gap, "nameTextStyle": {"fontSize": 13}}
+    cut = {"maxWidth": LONGEST, "ellipsis": "…"}
+    return {
+        "name": name,
+        "nameLocation": "middle",
+        "nameGap": gap,
+        "nameTextStyle": {"fontSize": 13},
+        "nameTruncate": cut,
+    }
 
 
 def axis(space: Space, name: str, gap: int = 26) -> Option:

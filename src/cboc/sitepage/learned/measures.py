@@ -9,7 +9,8 @@ from cboc.insight.predicted import Predicted, Prediction
 from cboc.sitepage.history import Option, outcome
 from cboc.sitepage.learned.look import GRID, NO_LABEL, TOOLTIP, named, short
 
-SHARES = "% of the differences between outcomes"
+SHARES = "% of the differences"
+NARROW = {"width": 120, "overflow": "truncate"}  # names of parameters
 
 
 def importance(importance: Importance) -> Option:
@@ -25,7 +26,7 @@ def importance(importance: Importance) -> Option:
         "grid": GRID,
         "tooltip": TOOLTIP,
         "xAxis": {"type": "value", "min": 0, "max": 100, **named(SHARES)},
-        "yAxis": {"type": "category", "data": [share.name for share in shares]},
+        "yAxis": {"type": "category", "data": [share.name for share in shares], "axisLabel": NARROW},
         "series": [
             {**bars, "itemStyle": {"opacity": 0.4}, "data": whole, "markLine": marks},
             {**bars, "data": alone},

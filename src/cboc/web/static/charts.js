@@ -97,4 +97,28 @@
       paint(known);
     }
   });
+
+  // Paper gets an image of each chart, in the light colours: a canvas that is drawn while printing is not all there.
+  let printed = [];
+  addEventListener("beforeprint", () => {
+    document.documentElement.toggleAttribute("data-paper", true);
+    for (const [element, { chart, option, hasColours }] of drawn) {
+      const size = { width: chart.getWidth(), height: chart.getHeight(), devicePixelRatio: 1 };
+      const copy = echarts.init(document.createElement("div"), theme(), size);
+      paint({ chart: copy, option: structuredClone(option), hasColours });
+      const image = new Image();
+      image.className = "paper";
+      image.src = copy.getDataURL({ pixelRatio: 2 }); // finer than it was drawn, so all of it is drawn anew, at once
+      element.append(image);
+      printed.push({ copy, image });
+    }
+  });
+  addEventListener("afterprint", () => {
+    document.documentElement.toggleAttribute("data-paper", false);
+    for (const { copy, image } of printed) {
+      copy.dispose();
+      image.remove();
+    }
+    printed = [];
+  });
 })();
