@@ -481,7 +481,7 @@ def test_so_over_the_network(server):
     server.reply = answer(409, {"error": "never heard of it.", "reason": "not submitted"})
     with in_time(), pytest.raises(NotSubmitted, match="^never heard of it.$"):
         site.ask()
-    assert server.asked == 3  # the proposal, the question, the proposal again
+    assert server.asked == 4  # how many turns are there, the proposal, the question, the proposal again
 
 
 def test_a_proposal_that_has_to_wait_is_the_same_when_it_goes_in(server):

@@ -31,7 +31,7 @@ GOOD = {
     "invitation": {"code": "code", "token": "t" * 43, "digest": STUDY.digest, "site": "caffè 🧪"},
     "invited": {"code": "code", "token": "t" * 43},
     "mix": {"X": [[0.5, 1.0]], "weights": [0.25, 0.75], "snapshot": 3, "leader": "y", "others": [[0.0, 1.0]]},
-    "news": {"snapshot": 3, "others": [[0.0, 1.0]]},
+    "news": {"snapshot": 3, "others": [[0.0, 1.0]], "turn": 2},
     "acceptance": {"digest": STUDY.digest},
     "standing": {"round": 3, "missing": ["x", "caffè 🧪"], "closes_at": 1.8e9},
     "membership": {
@@ -131,10 +131,11 @@ def test_a_mix_reads_its_own_body_back(X, weight, snapshot, leader, others):
     assert wire.read_mix("x", 3, read(wire.MIXED, written(wire.mix_body(sent)), is_exact=True)) == sent
 
 
-@given(st.integers(0, MOST_STATES), st.lists(POINT, max_size=3))
-def test_news_are_read_as_they_were_written(state, others):
-    news = News("x", state, others)
-    assert wire.read_news("x", read(wire.NEWS, written(wire.news_body(news)))) == news
+@given(st.integers(0, MOST_STATES), st.lists(POINT, max_size=3), st.none() | st.integers(0, MOST_TURNS))
+def test_news_are_read_as_they_were_written(state, others, turn):
+    news = News("x", state, others, turn)
+    there = wire.read_news("x", read(wire.NEWS, written(wire.news_body(news))))
+    assert there == news and there.turn == turn
 
 
 @given(st.integers(0, MOST_TURNS), st.lists(st.sampled_from("xyz"), unique=True), st.none() | st.floats(0.0, 2e9))
@@ -223,6 +224,7 @@ WRONG = {
     ("mix", "others"): [point for point in WRONG_POINTS if point != []] + [[[0.5]] * LONG],
     ("news", "snapshot"): WRONG_STATES,
     ("news", "others"): [point for point in WRONG_POINTS if point != []] + [[[0.5]] * LONG],
+    ("news", "turn"): WRONG_TURNS[1:],
     ("standing", "round"): WRONG_STATES,
     ("standing", "missing"): [None, "xy", {}, 3, [None], [""], ["x" * (wire.LONGEST_NAME + 1)]],
     ("standing", "closes_at"): ["soon", True, [], -1, 1e300],

@@ -78,7 +78,7 @@ def test_a_site_killed_between_saving_and_sending_sends_the_same_again(coordinat
     url, codes = coordinator
     site = cboc.join(url, codes["x"], storage=tmp_path / "x.db", direction="minimise", policy=Policy(initial=0))
     with monkeypatch.context() as patched:
-        patched.setattr(Client, "_request", _killed)
+        patched.setattr(Client, "_request", _killed_by_a_proposal(Client._request))
         with pytest.raises(KeyboardInterrupt):
             site.propose()
     cboc.join(storage=tmp_path / "x.db").propose()
@@ -87,8 +87,13 @@ def test_a_site_killed_between_saving_and_sending_sends_the_same_again(coordinat
     assert cboc.join(storage=tmp_path / "x.db").network.standing().missing == ("y",)
 
 
-def _killed(*_, **__):
-    raise KeyboardInterrupt
+def _killed_by_a_proposal(request):
+    def killed(client, method, *given):
+        if method == "PUT":
+            raise KeyboardInterrupt
+        return request(client, method, *given)
+
+    return killed
 
 
 def test_an_answer_to_the_invitation_that_is_lost_is_asked_for_again(coordinator, tmp_path, monkeypatch):

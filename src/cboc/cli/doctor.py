@@ -14,6 +14,7 @@ from cboc.cli.lab import QUICK, site_of
 from cboc.cli.site_option import FILE, SiteOption
 from cboc.errors import CbocError
 from cboc.private_files import is_open_to_others
+from cboc.site.copies import check_newest
 from cboc.site.site import Site
 from cboc.storage.sitefile import SiteFile
 
@@ -75,6 +76,12 @@ def _examine(file: Path) -> Iterator[tuple[str, str, bool]]:
         yield "token", str(error), False
         return
     yield "token", f"speaks for '{there.site}'", there.site == site.name
+    try:
+        check_newest(site.name, site.log.next_turn, there.turn)
+    except CbocError as error:
+        yield "copies", str(error), False
+        return
+    yield "copies", "the coordinator has no turn that is not in the file", True
     is_same = there.digest == site.study.digest
     yield (
         "agreement",

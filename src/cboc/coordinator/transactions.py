@@ -92,8 +92,8 @@ class Transactions:
         return self._asked(study, lambda ledger: ledger.mix(site, turn))
 
     def news(self, study: str, site: str) -> News:
-        """Return what the others of a site have found."""
-        return self._asked(study, lambda ledger: ledger.news(site))
+        """Return what the others of a site have found, and how many turns of its own have come in."""
+        return self._asked(study, lambda ledger: replace(ledger.news(site), turn=ledger.progress(site)[0]))
 
     def standing(self, study: str) -> Standing:
         """Return where a study stands."""

@@ -123,7 +123,8 @@ class Answers:
         if known is None or known.proposal != proposal:
             raise Conflict(
                 f"site '{site}' has already proposed another design for turn {turn}, and a proposal is final. "
-                "Is a copy of this site's file in use on another computer? Use only one."
+                "Is a copy of this site's file in use on another computer, or an older one? Use only the newest; if "
+                "that is lost, a new invitation lets this one go on after it."
             )
 
     def check_room(self, proposal: Proposal, latest: Entry | None) -> None:

@@ -5,7 +5,7 @@ A message checks itself when it is made, and needs no further check.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import fsum, isfinite
 from typing import Any
 
@@ -67,6 +67,9 @@ class News:
     site: str
     snapshot: int  # the number of the state it was made from
     others: tuple[Point, ...] = ()  # in the order of the study
+    turn: int | None = field(
+        default=None, compare=False
+    )  # the first one of the site that the network does not have, if it counts them
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "others", tuple(map(tuple, _in_cube(self.site, "others", self.others))))

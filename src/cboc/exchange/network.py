@@ -87,6 +87,14 @@ class WithoutCentre(Protocol):
 
 
 @runtime_checkable
+class Counting(Protocol):
+    """A network that has a count of a site's turns of its own: it knows of those that another copy has taken."""
+
+    def next_turn(self, site: str) -> int | None:
+        """The first turn of a site that the network does not have; None if it does not say so at once."""
+
+
+@runtime_checkable
 class Amendable(Protocol):
     """A network in which a study that runs can be amended; every one of ours is."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeVar
 
@@ -18,6 +18,7 @@ from cboc.exchange.study_diff import differences
 
 OPEN, DONE, KNOWN = 202, 204, 200  # no mix yet; done, with an empty answer; here is the answer
 LONGEST_DIFFERENCES = 5000  # characters
+QUICK = 3.0  # seconds for a question that need not be answered
 
 
 Message = TypeVar("Message", Mix, News, None)
@@ -69,6 +70,14 @@ class Rest:
     def news(self, site: str) -> News:
         said = self._known(wire.HEAR)
         return self._sensible(lambda: wire.read_news(site, said))
+
+    def next_turn(self, site: str) -> int | None:
+        """The first turn of a site that the coordinator does not have; None if it does not answer that at once."""
+        quick = replace(self.client, patience=min(QUICK, self.client.patience), on_retry=None)
+        try:
+            return replace(self, client=quick).news(site).turn
+        except CbocError:  # if something is wrong, the proposal that follows finds it out
+            return None
 
     def _sensible(self, message: Callable[[], Message]) -> Message:
         """A message of the coordinator; raises one sentence if no coordinator would send it."""

@@ -128,7 +128,7 @@ PROPOSAL: Form = {"X": POINTS, "bests": BESTS.optional, "reward": NUMBER.optiona
 INVITED: Form = {"code": SECRET, "token": SECRET}
 INVITATION: Form = {"code": SECRET, "token": SECRET, "digest": SECRET.optional, "site": CLAIM.optional}
 MIXED: Form = {"X": POINTS, "weights": WEIGHTS, "snapshot": STATE, "leader": NAME.optional, "others": FEW_POINTS}
-NEWS: Form = {"snapshot": STATE, "others": FEW_POINTS}
+NEWS: Form = {"snapshot": STATE, "others": FEW_POINTS, "turn": TURN.optional}
 ACCEPTANCE: Form = {"digest": SECRET}
 STANDING: Form = {"round": STATE, "missing": NAMES, "closes_at": TIME.optional}
 MEMBERSHIP: Form = {
@@ -257,7 +257,7 @@ def news_body(news: News) -> dict[str, Any]:
 
 def read_news(site: str, said: Mapping[str, Any]) -> News:
     """Read news from their body."""
-    return News(site, said["snapshot"], said["others"])
+    return News(site, said["snapshot"], said["others"], said["turn"])
 
 
 def standing_body(standing: Standing) -> dict[str, Any]:

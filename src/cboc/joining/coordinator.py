@@ -16,6 +16,7 @@ from cboc.exchange.rest import Membership, Refused, Rest
 from cboc.exchange.study import Study
 from cboc.joining.agreement import damaged, kept_agreement, read_study
 from cboc.joining.departure import come_back
+from cboc.site.trial import Status
 from cboc.storage.sitefile import SiteFile
 
 LONGEST_CODE = 200  # characters that a coordinator reads
@@ -111,15 +112,18 @@ def arrive(
 def _going_on(file: SiteFile, there: Membership) -> dict[str, Any]:
     """After which turns a site goes on, to be kept; empty if its file has all turns that the coordinator has.
 
-    Where the site has not gone on yet as another answer said, the newest one counts: that one may have been false.
+    Where the site has not gone on yet as another answer said, the newest one counts: that one may have been false. A
+    turn that the coordinator has not acknowledged may have been taken by a copy of the file that is lost.
     """
     if there.turn is None:
         return {}
-    turns = [trial.turn.number for trial in file.trials() if trial.turn is not None]
-    following, told = max(turns, default=-1) + 1, file.about.get("first_turn", 0)
+    turns = {trial.number: trial.turn.number for trial in file.trials() if trial.turn is not None}
+    sure = [turns[trial.number] for trial in file.trials() if trial.number in turns and trial.status != Status.PROPOSED]
+    following, told = max(sure, default=-1) + 1, file.about.get("first_turn", 0)
     if there.turn <= max(following, told) and told <= following:
         return {}
-    return {"first_turn": there.turn, "spent": max(0, (there.experiments or 0) - len(turns))}
+    own = sum(turn < there.turn for turn in turns.values())
+    return {"first_turn": there.turn, "spent": max(0, (there.experiments or 0) - own)}
 
 
 def _is_whole(agreement: dict[str, Any]) -> bool:

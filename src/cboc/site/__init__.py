@@ -5,6 +5,7 @@ policy.py     how it behaves, whatever the study
 mind.py       what it knows and thinks before a trial
 counted.py    which experiment of how many a trial is
 batch.py      sites of one process think together
+copies.py     are several copies of it in use?
 ending.py     why it takes no more turns: it has finished, or it has left
 trial.py      one experiment, from proposal to result
 turn.py       its part in the exchange: proposed, heard, answered, decided

@@ -44,7 +44,7 @@ class Logbook:
         claim: Callable[[], AbstractContextManager[Iterable[Trial] | None]] | None = None,
         clock: Callable[[], float] | None = None,
     ) -> None:
-        self._first_turn, self._claim, self._clock = first_turn, claim, clock
+        self.first_turn, self._claim, self._clock = first_turn, claim, clock
         self.site, self.space, self.objectives, self.data = site, space, objectives, data
         self.trials: list[Trial] = list(trials)
         self._save = save
@@ -133,7 +133,7 @@ class Logbook:
     def next_turn(self) -> int:
         """The number of the next turn."""
         taken = (trial.turn.number + 1 for trial in self.trials if trial.turn is not None)
-        return max(self._first_turn, *taken, 0)
+        return max(self.first_turn, *taken, 0)
 
     @property
     def begun_plate(self) -> tuple[Plate, int] | None:

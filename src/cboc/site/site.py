@@ -23,8 +23,9 @@ from cboc.data.objective import Outcome
 from cboc.errors import CbocError, at, check_kind, whole
 from cboc.exchange.amendment import check_successor
 from cboc.exchange.messages import Proposal
-from cboc.exchange.network import Amendable, Changed, Network, NotSubmitted, Unreachable, as_network
+from cboc.exchange.network import Amendable, Changed, Conflict, Counting, Network, NotSubmitted, Unreachable, as_network
 from cboc.exchange.study import Study, check_names
+from cboc.site.copies import check_newest
 from cboc.site.ending import Departure, Finished, Left, Unwritten, say_left
 from cboc.site.logbook import Logbook
 from cboc.site.mind import LARGEST, Mind
@@ -280,7 +281,13 @@ class Site:
         turn = cast(Turn, begun[-1].turn)
         whole = cast(Turn, self.log.wells(turn.number)[0].turn).plate
         begun += [self._think(whole) for _ in range(turn.well + 1, turn.wells)]
-        return self._submit(begun)
+        try:
+            return self._submit(begun)
+        except Conflict:
+            if turn.number >= self.log.first_turn:
+                raise
+            self.log.abandon(begun[0])  # a copy that is lost has taken that turn, and the site goes on after it
+            return self._proposed(plate)
 
     def _look_for_more(self) -> None:
         """Raise `Changed` if the study was amended: it may have given this site more to do."""
@@ -315,8 +322,10 @@ class Site:
         return trial
 
     def _listen(self) -> None:
-        """Hear what the others have found, where a site does not have to wait for that."""
+        """Hear what the others have found, where a site does not have to wait for that, and look for other copies."""
         if self.study.pace.waits or not self.study.shares_best:
+            if isinstance(self.network, Counting):
+                check_newest(self.name, self.log.next_turn, self.network.next_turn(self.name))
             return
         try:
             news = self.network.news(self.name)
@@ -325,6 +334,7 @@ class Site:
                 raise
             return
         self.study.check_news(news, self.name)
+        check_newest(self.name, self.log.next_turn, news.turn)
         self.mind.heard = news.others
 
     def proposal(self, trial: Trial) -> Proposal:
