@@ -1,5 +1,6 @@
 """A coordinator and pages of its sites, each on a real socket of this machine."""
 
+import time
 from contextlib import ExitStack
 
 import pytest
@@ -9,10 +10,12 @@ from cboc import Choice, Float, Int, Policy, Space, Study
 from cboc.coordinator.app import create_app
 from cboc.coordinator.database import open_database
 from cboc.coordinator.schema import upgrade
-from cboc.coordinator.tokens import Tokens
+from cboc.coordinator.tokens import WEEK, Tokens
 from cboc.coordinator.transactions import Transactions
+from cboc.exchange.invitation import Invitation
 from cboc.sitepage.app import create_page
 
+from ..machine import plain
 from ..machine.served import served
 
 SECRET = "a-secret-of-the-tests"
@@ -82,3 +85,37 @@ def everywhere(tmp_path_factory):
     labs = Laboratories(tmp_path_factory.mktemp("labs"), Study(SPACE, SITES, 3, name="a study", pace="rounds"))
     yield labs
     labs.close()
+
+
+class Door:
+    """A coordinator that nobody has joined, and the page of lab-b, which has no file."""
+
+    def __init__(self, folder, url, page, engine):
+        self.folder, self.url, self.page, self.engine = folder, url, page, engine
+        self.storage = folder / "site.db"
+
+    def file(self, name="lab-b", lifetime=WEEK):
+        path = self.folder / f"{name}-{time.monotonic_ns()}.cboc"
+        code = Tokens(self.engine).invite("a study", name, lifetime)
+        Invitation("a study", name, self.url, code, None, time.time() + lifetime).write(path)
+        return path
+
+    def absent(self):
+        return Tokens(self.engine).absent("a study")
+
+
+@pytest.fixture
+def door(tmp_path):
+    engine = open_database(f"sqlite:///{tmp_path / 'coordinator.db'}")
+    upgrade(engine)
+    Transactions(engine).create(Study(SPACE, ("lab-a", "lab-b"), 3, name="a study"))
+    with served(create_app(engine)) as url, served(create_page(tmp_path / "site.db", secret=SECRET)) as page:
+        yield Door(tmp_path, url, page, engine)
+    engine.dispose()
+
+
+@pytest.fixture
+def client(door):
+    with plain.Client(base_url=door.page, headers={"Origin": door.page}, follow_redirects=True) as client:
+        assert "Choose the invitation file" in client.get("/", params={"secret": SECRET}).text
+        yield client

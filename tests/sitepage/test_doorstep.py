@@ -1,64 +1,22 @@
 """The page of a site that has joined no study yet: a file, the terms, and one question."""
 
 import re
-import time
 from html import unescape
 
 import pytest
 
 import cboc
-from cboc import Study
-from cboc.coordinator.app import create_app
-from cboc.coordinator.database import open_database
-from cboc.coordinator.schema import upgrade
-from cboc.coordinator.tokens import WEEK, Tokens
-from cboc.coordinator.transactions import Transactions
-from cboc.exchange.invitation import Invitation
 from cboc.joining.sent import sent_by
 from cboc.sitepage.app import create_page
 from cboc.storage.sitefile import SiteFile
 
 from ..machine import plain
 from ..machine.served import served
-from .conftest import SECRET, SPACE
+from .conftest import SECRET
 
 WATCH = """window.violations = [];
 document.addEventListener('securitypolicyviolation', event => window.violations.push(event.violatedDirective));"""
 REFUSED = "Failed to load resource: the server responded with a status of 422 (Unprocessable Entity)"
-
-
-class Door:
-    """A coordinator that nobody has joined, and the page of lab-b, which has no file."""
-
-    def __init__(self, folder, url, page, engine):
-        self.folder, self.url, self.page, self.engine = folder, url, page, engine
-        self.storage = folder / "site.db"
-
-    def file(self, name="lab-b", lifetime=WEEK):
-        path = self.folder / f"{name}-{time.monotonic_ns()}.cboc"
-        code = Tokens(self.engine).invite("a study", name, lifetime)
-        Invitation("a study", name, self.url, code, None, time.time() + lifetime).write(path)
-        return path
-
-    def absent(self):
-        return Tokens(self.engine).absent("a study")
-
-
-@pytest.fixture
-def door(tmp_path):
-    engine = open_database(f"sqlite:///{tmp_path / 'coordinator.db'}")
-    upgrade(engine)
-    Transactions(engine).create(Study(SPACE, ("lab-a", "lab-b"), 3, name="a study"))
-    with served(create_app(engine)) as url, served(create_page(tmp_path / "site.db", secret=SECRET)) as page:
-        yield Door(tmp_path, url, page, engine)
-    engine.dispose()
-
-
-@pytest.fixture
-def client(door):
-    with plain.Client(base_url=door.page, headers={"Origin": door.page}, follow_redirects=True) as client:
-        assert "Choose the invitation file" in client.get("/", params={"secret": SECRET}).text
-        yield client
 
 
 def text(page):

@@ -3,6 +3,7 @@
 app.py         the addresses of the page; templates/ is how it looks
 access.py      access for nobody but the person who was given the address
 doorstep.py    before there is a bench: an invitation file, the terms, joining
+earlier.py     results from before the study, looked at before the site joins with them
 session.py     the site behind the page, opened anew from its file for every request
 received.py    the fields of a form, as a browser sends them
 form.py        the typed fields as outcomes and designs, or as a plate
