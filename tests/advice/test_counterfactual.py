@@ -1,3 +1,4 @@
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -6,6 +7,7 @@ import pytest
 from cboc import Ledger, Policy, Site, Study, simulate
 from cboc.advice.counterfactual import Solo, play
 from cboc.data.dataset import Direction
+from cboc.exchange.objective import Objective
 from cboc.site.trial import Status
 from cboc.strategy.bayesian import Bayesian
 from cboc.strategy.situation import Situation
@@ -117,6 +119,8 @@ def test_what_is_made_of_the_two_courses(direction, together, alone, gain, said)
     assert solo.sentence.startswith("By your own model, compared with working alone: ")
     assert solo.sentence.endswith(f"; {'higher' if direction == 'maximise' else 'lower'} is better).")
     assert replace(solo, is_played=False).sentence.startswith("Compared with the run alone: ")
+    named = replace(solo, objective=Objective("yield", "%")).sentence
+    assert re.search(r"at the end \(\S+ %, alone \S+ %;", named)
 
 
 def test_with_plates_it_plays_the_same_plates():

@@ -1,6 +1,7 @@
 """What a study measures: its name and its unit, wherever the command line says an outcome."""
 
 import json
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -51,6 +52,10 @@ def test_a_name_and_a_unit_stand_wherever_an_outcome_stands():
     told = json.loads(call("history", "--format", "json").stdout)[-1]
     assert told["yield (%)"] == "62.5 ± 0.5"
     assert "temperature (°C),yield (%),sem" in call("export", "--format", "csv").stdout
+    sheet = call("ask", "--format", "csv").stdout
+    assert sheet.startswith("trial,temperature,yield (%),sem,status,cost\n")
+    Path("sheet.csv").write_text(sheet.replace(",,,,", ",71.5,,,"), encoding="utf-8")
+    assert "Told 1 line of sheet.csv." in call("tell", "sheet.csv").stderr
 
 
 def test_without_a_name_it_is_an_outcome(tmp_path, monkeypatch):

@@ -78,7 +78,7 @@ def test_a_sheet_that_was_filled_in_and_not_told_is_not_written_over(labs):
 def test_words_after_a_result(labs):
     assert labs
     call("ask", "--format", "csv", "--output", "bench.csv")
-    assert "Nothing was told: no line of bench.csv has an outcome in column y" in call("tell", "bench.csv")
+    assert "Nothing was told: no line of bench.csv has an outcome, or a status" in call("tell", "bench.csv")
     assert "1 experiment, best so far 0.5. Next: cboc ask." in call("tell", "0.5")
     refused = call("tell", "0.6", "--trial", "0", code=2)
     assert "was told 0.5 before, and 0.6 now" in refused and "cboc tell 0.6 --trial 0 --again" in refused

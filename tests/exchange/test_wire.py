@@ -87,7 +87,7 @@ def test_every_message_has_a_form_that_is_known():
         ("GET", "/v2/study", "asked what was agreed"),
         ("GET", "/v2/standing", "asked where the study stands"),
         ("PUT", "/v2/turns/12/proposal", "proposed a design for turn 12"),
-        ("GET", "/v2/turns/0/mix", "asked for the mix of turn 0"),
+        ("GET", "/v2/turns/0/mix", "asked which design to run in turn 0"),
         ("GET", "/v2/news", "asked for the others' best designs"),
         ("POST", "/v2/leave", "left the study"),
         ("POST", "/v2/accept", "accepted a change of the study"),

@@ -303,3 +303,36 @@ def test_a_sheet_with_all_digits_from_an_earlier_version_is_as_it_was_asked_for(
         row |= {name: repr(value) for name, value in trial.design(MIXTURE).items()} | {"y": "1"}
     assert worksheet.enter_all(site, filled(path, rows)).other == 0
     assert [list(trial.executed) for trial in site.trials] == asked
+
+
+@pytest.mark.parametrize(
+    ("name", "unit", "head", "others"),
+    [
+        ("yield", "%", "yield (%)", ("yield", "y")),
+        ("yield", "", "yield", ("y",)),
+        ("y", "g, dry", '"y (g, dry)"', ("y",)),
+        ("sem", "%", "sem (%)", ("y",)),
+        ("cost", "", "y", ()),
+        ("a", "", "y", ()),  # a parameter has that name
+    ],
+)
+def test_the_outcome_has_its_name_and_unit_in_a_sheet_and_is_found_by_either(name, unit, head, others):
+    study = Study(SPACE, ("x",), 5, rule="identity", objectives=name, units=unit)
+    site = Site(study, "x", Ledger(study), direction="maximise", policy=Policy(initial=2))
+    site.ask(2)
+    header, *lines = worksheet.write(site.to_run, site.space, study.objective).splitlines()
+    assert header == f"trial,a,b,{head},sem,status,cost"
+    for each in (head, *others):
+        sheet = "\n".join([header.replace(f",{head},", f",{each},", 1), lines[0].replace(",,,,", ",0.5,0.1,,")])
+        (entry,) = worksheet.read_text(sheet, site.space, objective=study.objective)
+        assert (entry.measured.mean, entry.measured.sem) == (0.5, 0.1)
+    twice = "\n".join([header.replace(",status", ",y,status"), lines[0]])
+    with pytest.raises(CbocError, match="column 'y' is there twice"):
+        worksheet.read_text(twice, site.space, objective=study.objective)
+
+
+def test_a_mistake_names_the_column_as_the_sheet_has_it():
+    study = Study(SPACE, ("x",), 5, rule="identity", objectives="yield", units="%")
+    sheet = "trial,a,b,yield (%),sem,status,cost\n0,5,0.5,much,,,\n"
+    with pytest.raises(CbocError, match=r"line 2, column yield \(%\): expected a number"):
+        worksheet.read_text(sheet, study.space, objective=study.objective)

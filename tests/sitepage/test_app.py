@@ -206,7 +206,7 @@ def test_failed_and_abandoned(labs, visit):
     page.ask()
     page.post("/failed", data={"trial": 0, "reason": " the pump stopped "})
     page.ask()
-    page.post("/abandon", data={"trial": 1})
+    page.post("/abandon", data={"trial": 1, "sure": "yes"})
     trials = labs.site("lab-a").trials
     assert [trial.status for trial in trials[:2]] == [Status.FAILED, Status.ABANDONED]
     assert trials[0].note == "the pump stopped" and "the pump stopped" in page.get("/").text
@@ -478,7 +478,7 @@ def test_all_that_left_is_listed_without_secrets(labs, visit):
     page.ask()
     page.ask()
     text = unescaped(page.get("/sent"))
-    for said in ("joined the study", "proposed a design for turn 0", "asked for the mix of turn 0", "2 times"):
+    for said in ("joined the study", "proposed a design for turn 0", "asked which design to run in turn 0", "2 times"):
         assert said in text
     assert re.search(r"proposed design: temperature = \S+ °C, time = ", text)
     about = SiteFile(labs.file("lab-a")).about
@@ -687,7 +687,7 @@ def test_a_sheet_of_another_site_is_seen_to_be_one(bench):
     [
         (("time", "tmie"), "the sheet, line 1: column 'time' is missing; did you mean 'tmie'?"),
         ((",0.5,", ",much,"), "the sheet, line 2, column y: expected a number or an empty cell, but found 'much'."),
-        ((",0.5,", ",,"), "no line of the sheet has an outcome in column y, or a status; nothing was told."),
+        ((",0.5,", ",,"), "no line of the sheet has an outcome, or a status; nothing was told."),
         (("0,", "7,"), "site 'lab-a' has no trial 7; its last is 1. Nothing in the sheet was told."),
         ((",0.5,,,", ",0.5,,lost,"), "the sheet, line 2, column status: unknown status 'lost'"),
         ((",0.5,,,", ",0.5,,,,"), "the sheet, line 2: expected 7 cells as in the header, but found 8."),

@@ -9,7 +9,7 @@ gain over the experiments has the right sign, for fewer the gain at the end.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from math import inf
 
@@ -18,6 +18,7 @@ import numpy as np
 from cboc.arrays import Array
 from cboc.data.dataset import Direction
 from cboc.exchange.ledger import Ledger
+from cboc.exchange.objective import Objective
 from cboc.exchange.study import Study
 from cboc.site.plate import Plate
 from cboc.site.site import Site
@@ -34,6 +35,7 @@ class Solo:
     together: Array  # with the others
     alone: Array
     is_played: bool = True  # False: both were run
+    objective: Objective = field(default_factory=Objective)
 
     @property
     def gains(self) -> Array:
@@ -49,12 +51,14 @@ class Solo:
     @property
     def sentence(self) -> str:
         """The comparison in words."""
-        mean, last = f"{abs(self.gain):.2g}", [f"{course[-1]:.4g}" for course in (self.together, self.alone)]
+        mean = f"{abs(self.gain):.2g}"
+        last = [self.objective.of(f"{course[-1]:.4g}") for course in (self.together, self.alone)]
         on_average = _compared(self.gain if float(mean) else 0.0)
         at_the_end = _compared(float(self.gains[-1]) if last[0] != last[1] else 0.0)
+        average = f"{on_average} on average over the experiments"
         source = "By your own model, compared with working alone" if self.is_played else "Compared with the run alone"
         return (
-            f"{source}: {on_average} on average over the experiments{f' ({mean})' if float(mean) else ''}, "
+            f"{source}: {average}{f' ({self.objective.of(mean)})' if float(mean) else ''}, "
             f"{at_the_end} at the end ({last[0]}, alone {last[1]}; "
             f"{'higher' if self.direction is Direction.MAXIMISE else 'lower'} is better)."
         )
@@ -79,7 +83,7 @@ def play(site: Site, gp: GP) -> Solo | None:
     ran = [np.array(trial.executed) if trial.status is Status.COMPLETE else None for trial in told]
     courses = [_course(gp, initial, designs) for designs in (ran, list(alone.dataset.X[len(initial) :]))]
     together, lone = (sign * course for course in courses)
-    solo = Solo(site.direction, together, lone)
+    solo = Solo(site.direction, together, lone, objective=site.study.objective)
     return solo if len(solo.gains) else None
 
 

@@ -15,6 +15,7 @@ address.py      the addresses that a person may give
 sheet.py        what `cboc ask` prints
 standing.py     what `cboc status` prints
 site_option.py  the site's own file, as an option and in hints
+telling.py      tell what came of an experiment, after a question if it is likely a mistake
 mending.py      take back what was told, remark on it, see what it was before
 work.py         a site whose experiments run by themselves
 amending.py     change a study that runs, and accept the change

@@ -37,7 +37,7 @@ def _beside(together: History, alone: History, name: str) -> Solo | None:
     ours, its = together.best_so_far(name), alone.best_so_far(name)
     if not 1 < len(ours) <= len(its):
         return None
-    solo = Solo(together.directions[name], ours, its[: len(ours)], is_played=False)
+    solo = Solo(together.directions[name], ours, its[: len(ours)], is_played=False, objective=together.study.objective)
     return solo if len(solo.gains) else None
 
 

@@ -27,6 +27,7 @@ from cboc.cli import (
     peer,
     people,
     pictures,
+    telling,
 )
 from cboc.cli.advise import advice_of, advice_row, in_words
 from cboc.cli.audit import audit
@@ -316,9 +317,9 @@ AT_A_SITE: tuple[Callable[..., None], ...] = (
     join,
     earlier,
     lab.ask,
-    lab.tell,
-    lab.fail,
-    lab.abandon,
+    telling.tell,
+    telling.fail,
+    telling.abandon,
     mending.undo,
     mending.remark,
     mending.history,

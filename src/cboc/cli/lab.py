@@ -14,12 +14,10 @@ import typer
 
 from cboc.advice.spending import spending
 from cboc.cli.notes import notes
-from cboc.cli.sheet import in_short, same_in_all, sheet, told_lines, wells_for
+from cboc.cli.sheet import in_short, same_in_all, sheet, wells_for
 from cboc.cli.show import Format, Row, write
 from cboc.cli.site_option import FILE, SiteOption, hint
-from cboc.cli.standing import local_time, numbers, overdue, standing_of, summary
-from cboc.data.numbers import read_number
-from cboc.data.objective import Measurement
+from cboc.cli.standing import local_time, overdue, standing_of
 from cboc.errors import CbocError, installing
 from cboc.exchange.invitation import read_invitation
 from cboc.exchange.network import Standing, Unreachable, Waiting, WithoutCentre
@@ -133,65 +131,6 @@ def _check_output(output: Path, site: Site) -> None:
             f"{output} is there already, and holds results that were not told or something else; cboc tell {output} "
             "first, or choose another --output."
         )
-
-
-def tell(
-    result: Annotated[str, typer.Argument(metavar="OUTCOME|SHEET.csv", help="A number, or a filled-in sheet.")],
-    sem: Annotated[float | None, typer.Option(min=0.0, help="The outcome's standard error.")] = None,
-    cost: Cost = None,
-    ran: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME=VALUE", help="A parameter that was run at another value; once for each."),
-    ] = None,
-    trial: TrialNumber = None,
-    again: Annotated[bool, typer.Option("--again", help="Correct what was told before.")] = False,
-    file: SiteOption = FILE,
-) -> None:
-    """Tell the outcome of an experiment. It is kept in the site's own file, and stays there.
-
-    Lines of a sheet that were told before count once; with `--again` those that differ are corrections.
-
-    Examples: `cboc tell 0.83`, `cboc tell bench.csv`, `cboc tell 0.83 --ran temperature=61.5`,
-    `cboc tell 0.83 --trial 7 --again`, `cboc tell bench.csv --again`
-    """
-    site = site_of(file)
-    if result.lower().endswith(".csv"):
-        if any(given is not None for given in (sem, cost, ran, trial)):
-            raise CbocError("a sheet says everything itself; leave out --sem, --cost, --ran and --trial.")
-        entries = worksheet.read(result, site.space)
-        notes.print(told_lines(worksheet.enter_all(site, entries, is_correction=again), result))
-    else:
-        y = _number(result)
-        known = _trial(site, trial, file)
-        changed = _changed(site, known, ran or [])
-        site.tell(known, Measurement(y, sem), ran=changed, cost=cost, is_correction=again)
-        notes.print(f"Trial {known.number}: {site.study.objective.of(Measurement(y, sem))}.")
-    notes.print(summary(site, file))
-
-
-def fail(
-    reason: Annotated[str, typer.Option(help="Why, for your own record.")] = "",
-    cost: Cost = None,
-    trial: TrialNumber = None,
-    file: SiteOption = FILE,
-) -> None:
-    """Say that an experiment gave no result. Its design counts as a bad one; you may still `tell` it later.
-
-    Example: `cboc fail --reason "the column clogged"`
-    """
-    site = site_of(file)
-    site.fail(_trial(site, trial, file), reason, cost=cost)
-    notes.print(summary(site, file))
-
-
-def abandon(trial: TrialNumber = None, file: SiteOption = FILE) -> None:
-    """Abandon an experiment: it is not run, and nothing is learned from it. It still counts against the budget.
-
-    Example: `cboc abandon`
-    """
-    site = site_of(file)
-    site.abandon(_trial(site, trial, file))
-    notes.print(summary(site, file))
 
 
 def status(file: SiteOption = FILE, format: RowFormat = Format.TABLE) -> None:
@@ -316,40 +255,3 @@ def _whom(standing: Standing) -> str:
         return f"It waits for {whom}."
     until = "" if standing.closes_at is None else f", until {local_time(standing.closes_at)} at the latest"
     return f"It waits for {', '.join(standing.missing) or 'nobody'}{until}."
-
-
-def _trial(site: Site, number: int | None, file: Path) -> Trial:
-    if number is not None:
-        return site.trial(number)
-    pending = site.to_run
-    if not pending:
-        raise CbocError(
-            f"no experiment waits for a result; {hint('ask', file)} gives one, --trial names an earlier one."
-        )
-    if len(pending) > 1:
-        raise CbocError(f"{len(pending)} experiments are open, {numbers(pending)}; say which one with --trial.")
-    return pending[0]
-
-
-def _number(text: str) -> float:
-    number = read_number(text)
-    if number is None:
-        raise CbocError(f"an outcome is a number, or a sheet that ends in .csv; '{text}' is neither.")
-    return number
-
-
-def _changed(site: Site, trial: Trial, ran: list[str]) -> dict[str, Any] | None:
-    """The design that was run, if --ran says that it was a different one."""
-    if not ran:
-        return None
-    space = site.space
-    design = trial.design(space)
-    for each in ran:
-        name, equals, value = each.partition("=")
-        if not equals or name not in design:
-            raise CbocError(f"--ran is NAME=VALUE, with a name of {', '.join(design)}; got '{each}'.")
-        try:
-            design[name] = space.parameters[name].read(value)
-        except CbocError as error:
-            raise CbocError(f"--ran {each}: {error}") from None
-    return design

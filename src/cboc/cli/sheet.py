@@ -55,7 +55,7 @@ def same_in_all(site: Site, given: Sequence[str]) -> Same:
 def sheet(site: Site, trials: Sequence[Trial], format: Format) -> str:
     """The experiments in one of three forms."""
     if format == Format.CSV:
-        return worksheet.write(trials, site.space)
+        return worksheet.write(trials, site.space, site.study.objective)
     if format == Format.JSON:
         plain = [_plain(site, trial) for trial in trials]
         return json.dumps(plain[0] if len(plain) == 1 else plain, indent=2, ensure_ascii=False)
@@ -95,7 +95,7 @@ def told_lines(entered: Entered, sheet: str) -> str:
     """One sentence on the lines of a sheet that were told: new ones, and those that were known."""
     new, changed, known = entered.new, entered.changed, entered.known
     if not new + changed + known:
-        return f"Nothing was told: no line of {sheet} has an outcome in column y, or a status."
+        return f"Nothing was told: no line of {sheet} has an outcome, or a status."
     if not new + changed:
         return f"Nothing new was told: {many(known, 'line')} of {sheet} {'was' if known == 1 else 'were'} told before."
     start = f"Told {many(new, 'line')} of {sheet}" if new else f"Changed {many(changed, 'line')} of {sheet}"

@@ -64,11 +64,16 @@ def text_of(path: str | PathLike[str]) -> str:
 
 
 def read_texts(
-    text: str, name: str, needed: Sequence[str], known: Sequence[str] = ()
+    text: str,
+    name: str,
+    needed: Sequence[str],
+    known: Sequence[str] = (),
+    heads: Mapping[str, str] | None = None,
 ) -> list[tuple[str, dict[str, str]]]:
     """The lines of a CSV text that are not empty: the place of each, and its cells by column name.
 
-    Places and errors call the text by its `name`: "sheet.csv, line 3".
+    Places and errors call the text by its `name`: "sheet.csv, line 3". `heads` are other names for columns, such
+    as "yield (%)".
 
     Numbers are returned with decimal points. In texts separated by semicolons or tabs a comma is read as a decimal
     point: 0,25 always, 1,234 only if other numbers show that the text has decimal commas (0,25 somewhere, 0.25
@@ -77,7 +82,8 @@ def read_texts(
     delimiter = _delimiter(text.partition("\n")[0], set(needed))
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
     lines = _lines(reader, name)
-    columns = [column.strip() for column in next(lines, [])]
+    written = [column.strip() for column in next(lines, [])]
+    columns = [(heads or {}).get(column, column) for column in written]
     with at(f"{name}, line 1"):
         _check_columns(columns, needed, known)
     found = []

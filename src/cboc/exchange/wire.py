@@ -177,7 +177,7 @@ JOIN = Endpoint("POST", f"/{VERSION}/join", "joined the study", INVITATION, MEMB
 LOOK = Endpoint("POST", f"/{VERSION}/invitation", "looked at what an invitation is for", INVITED, MEMBERSHIP)
 STUDY = Endpoint("GET", f"/{VERSION}/study", "asked what was agreed", gives=MEMBERSHIP)
 SUBMIT = Endpoint("PUT", f"/{VERSION}/turns/{{turn}}/proposal", "proposed a design for turn {turn}", PROPOSAL)
-MIX = Endpoint("GET", f"/{VERSION}/turns/{{turn}}/mix", "asked for the mix of turn {turn}", gives=MIXED)
+MIX = Endpoint("GET", f"/{VERSION}/turns/{{turn}}/mix", "asked which design to run in turn {turn}", gives=MIXED)
 HEAR = Endpoint("GET", f"/{VERSION}/news", "asked for the others' best designs", gives=NEWS)
 STAND = Endpoint("GET", f"/{VERSION}/standing", "asked where the study stands", gives=STANDING)
 LEAVE = Endpoint("POST", f"/{VERSION}/leave", "left the study")

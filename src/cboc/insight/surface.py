@@ -91,6 +91,17 @@ class Surface:
         count = len(self.dataset)
         return self.in_units(mean[:count], sd[:count])
 
+    def surprise(self, X: Array, y: Array) -> Array:  # (q,)
+        """How many standard deviations outcomes y (q,) lie from what the surrogate expects at X (q, D)."""
+        mean, sd = self.plausible.moments(X)
+        told = self.gp.transform.forward(self.dataset.direction.sign * y)
+        return (told - mean) / np.sqrt(sd**2 + self.plausible.noise)
+
+    def surprises(self) -> Array:  # (n,)
+        """The same for every outcome so far, as it is expected from all others."""
+        mean, sd = self.plausible.leave_one_out()
+        return ((self.gp.y - mean) / sd)[: len(self.dataset)]
+
     def in_units(self, mean: Array, sd: Array) -> Expected:
         """Expected outcomes from the surrogate's standardised ones."""
         ends = (self.of_scores(self.gp.transform.backward(mean + t * sd)) for t in (-self.widening, 0.0, self.widening))

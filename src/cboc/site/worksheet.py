@@ -3,9 +3,10 @@
 trial,temperature,solvent,y,sem,status,cost
 7,62.5,water,,,,
 
-y is the outcome and sem its standard error, if known; cost is what the experiment cost, if you keep that. A line
-without an outcome has not been run yet, unless its status says failed or abandoned. A sheet for a plate has a column
-more, with the names of its wells: A1, A2, ... H12. A column remark is read, too; a sheet has one if there are remarks.
+y is the outcome, by its name and unit if the study has them, and sem its standard error, if known; cost is what the
+experiment cost, if you keep that. A line without an outcome has not been run yet, unless its status says failed or
+abandoned. A sheet for a plate has a column more, with the names of its wells: A1, A2, ... H12. A column remark is read,
+too; a sheet has one if there are remarks.
 
 A sheet has as many digits as an experiment can tell apart. A line that comes back as it was printed is the design that
 was asked for, with all its digits: nobody can run more of them than the sheet has. In a line that was changed by hand,
@@ -29,11 +30,13 @@ import numpy as np
 from cboc.data.objective import Measurement
 from cboc.data.tables import place_design, read_design, read_number, read_texts, text_of, unknown_status
 from cboc.errors import CbocError, at
+from cboc.exchange.objective import Objective
 from cboc.names import as_cell
 from cboc.site.site import Site
 from cboc.site.trial import OPEN, Status, Trial
 from cboc.space.space import Space
 
+NAMELESS = Objective()
 OUTCOME = ("y", "sem", "status", "cost")
 WELL, REMARK = "well", "remark"
 LAYOUTS = {6: 3, 12: 4, 24: 6, 48: 8, 96: 12, 384: 24}  # wells: columns
@@ -94,7 +97,7 @@ def free_wells(site: Site, layout: int, count: int) -> list[str]:
     return free[:count]
 
 
-def write(trials: Sequence[Trial], space: Space) -> str:
+def write(trials: Sequence[Trial], space: Space, objective: Objective = NAMELESS) -> str:
     """The sheet for these trials, with nothing filled in; with the names of their wells, if they have any."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
@@ -102,7 +105,8 @@ def write(trials: Sequence[Trial], space: Space) -> str:
     has_wells = WELL not in space.names and any(trial.place for trial in trials)
     has_remarks = REMARK not in space.names and any(trial.remark for trial in trials)
     after = [REMARK] if has_remarks else []
-    writer.writerow(["trial", *([WELL] if has_wells else []), *space.names, *outcome, *after])
+    heads = [head(space, objective) if name == "y" else name for name in outcome]
+    writer.writerow(["trial", *([WELL] if has_wells else []), *space.names, *heads, *after])
     for trial in trials:
         well, remark = [trial.place] if has_wells else [], [trial.remark] if has_remarks else []
         texts = map(as_cell, (*well, *printed(trial, space).values(), *("" for _ in outcome), *remark))
@@ -131,19 +135,30 @@ def _is_in(space: Space, texts: dict[str, str]) -> bool:
     return True
 
 
-def read(path: str | PathLike[str], space: Space) -> list[Entry]:
+def head(space: Space, objective: Objective) -> str:
+    """The head of the outcome's column: its name and unit, or "y" if another column is called so."""
+    return "y" if objective.column in _others(space) else objective.column
+
+
+def _others(space: Space) -> tuple[str, ...]:
+    """The other columns that a sheet may have."""
+    return ("trial", WELL, REMARK, *OUTCOME[1:], *space.names)
+
+
+def read(path: str | PathLike[str], space: Space, objective: Objective = NAMELESS) -> list[Entry]:
     """Read the filled-in lines of a file."""
-    return read_text(text_of(path), space, str(path))
+    return read_text(text_of(path), space, str(path), objective)
 
 
-def read_text(text: str, space: Space, name: str = "the sheet") -> list[Entry]:
+def read_text(text: str, space: Space, name: str = "the sheet", objective: Objective = NAMELESS) -> list[Entry]:
     """Read the filled-in lines; raises if two lines for one trial differ. Errors call the sheet by its `name`."""
-    outcome = _outcome(space)
-    lines = read_texts(text, name, ("trial", *space.names, "y"), (*outcome[1:], WELL, REMARK))
+    outcome, own = _outcome(space), head(space, objective)
+    heads = {own: "y"} | ({} if objective.name in _others(space) else {objective.name: "y"})
+    lines = read_texts(text, name, ("trial", *space.names, "y"), (*outcome[1:], WELL, REMARK), heads)
     found: dict[int, Entry] = {}
     for place, texts in lines:
         if any(texts.get(column) for column in (*outcome, *([] if REMARK in space.names else [REMARK]))):
-            entry = _entry(place, texts, space)
+            entry = _entry(place, texts, space, own)
             before = found.setdefault(entry.trial, entry)
             if replace(before, place=place) != entry:
                 raise CbocError(
@@ -157,18 +172,18 @@ def _outcome(space: Space) -> list[str]:
     return [name for name in OUTCOME if name not in space.names]
 
 
-def _entry(place: str, texts: dict[str, str], space: Space) -> Entry:
+def _entry(place: str, texts: dict[str, str], space: Space, own: str) -> Entry:
     with at(f"{place}, column trial"):
         if not texts["trial"].isdecimal() or len(texts["trial"]) > MOST_DIGITS:
             raise CbocError(f"expected the number of a trial, but found '{texts['trial'][:20]}'.")
     with at(f"{place}, column sem"):
         if texts.get("sem") and not texts["y"]:
-            raise CbocError("a standard error is given, but no outcome; fill in y, or empty this cell.")
+            raise CbocError(f"a standard error is given, but no outcome; fill in {own}, or empty this cell.")
     with at(f"{place}, column status"):
         status = _status(texts, space)
     values: dict[str, float] = {}
     for name in ("y", "sem", "cost"):
-        with at(f"{place}, column {name}"):
+        with at(f"{place}, column {own if name == 'y' else name}"):
             if texts.get(name) and name in _outcome(space):
                 values[name] = read_number(texts[name])
     design = read_design(texts, space, place)
@@ -195,11 +210,7 @@ def _status(texts: dict[str, str], space: Space) -> Status:
 
 def enter_all(site: Site, entries: Sequence[Entry], *, is_correction: bool = False) -> Entered:
     """Tell a site what all lines say, or nothing if one is refused; a correction replaces what was told before."""
-    mistake = _mistake(site, entries, is_correction)
-    if mistake is not None:
-        can_correct = not is_correction and _mistake(site, entries, is_correction=True) is None
-        hint = " With cboc tell SHEET.csv --again the lines that differ are corrections." if can_correct else ""
-        raise CbocError(f"{mistake} Nothing in the sheet was told.{hint}")
+    check(site, entries, is_correction=is_correction)
     before = [site.trial(entry.trial) for entry in entries]
     after = [enter(site, entry, is_correction=is_correction) for entry in entries]
     lines = list(zip(entries, before, after, strict=True))
@@ -208,6 +219,15 @@ def enter_all(site: Site, entries: Sequence[Entry], *, is_correction: bool = Fal
     known = sum(was == now and entry.says_more for entry, was, now in lines)
     other = sum(not is_as_asked(entry, was, site.space) for entry, was in new)
     return Entered(len(new), len(changed) - len(new), known, other)
+
+
+def check(site: Site, entries: Sequence[Entry], *, is_correction: bool = False) -> None:
+    """Raise one sentence if a site refuses a line."""
+    mistake = _mistake(site, entries, is_correction)
+    if mistake is not None:
+        can_correct = not is_correction and _mistake(site, entries, is_correction=True) is None
+        hint = " With cboc tell SHEET.csv --again the lines that differ are corrections." if can_correct else ""
+        raise CbocError(f"{mistake} Nothing in the sheet was told.{hint}")
 
 
 def _mistake(site: Site, entries: Sequence[Entry], is_correction: bool) -> CbocError | None:
@@ -265,7 +285,7 @@ def is_told(path: str | PathLike[str], site: Site) -> bool:
         return True
     try:
         many = _filled_in(content.decode("utf-8-sig"), site.space)
-        entries, twin = read(path, site.space) if many else [], site.twin()
+        entries, twin = read(path, site.space, site.study.objective) if many else [], site.twin()
         return len(entries) == many and all(enter(twin, entry) == site.trials[entry.trial] for entry in entries)
     except (CbocError, UnicodeDecodeError):
         return False

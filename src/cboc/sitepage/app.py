@@ -20,6 +20,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from jinja2 import Environment
 from starlette.requests import ClientDisconnect
 
+from cboc.advice.asking import of_sheet
 from cboc.advice.spending import spending
 from cboc.errors import CbocError
 from cboc.joining.departure import what_happens
@@ -36,6 +37,8 @@ from cboc.sitepage.downloads import downloads
 from cboc.sitepage.form import RAN, SAME, Fields, Mistyped, read_cost, read_entry, read_order
 from cboc.sitepage.learned.pages import learned
 from cboc.sitepage.mending import mending
+from cboc.sitepage.questions import MEND, SURE, asked_about
+from cboc.sitepage.questions import ask as ask_first
 from cboc.sitepage.received import LARGEST, LONGEST_NUMBER, TOO_LARGE, Form, number_in
 from cboc.sitepage.session import NotJoined, Session, Stage
 from cboc.web.layout import add_layout, templates
@@ -99,7 +102,9 @@ def _views(session: Session, show: Show) -> APIRouter:
     def sheet() -> Response:
         site = session.open()
         headers = {"Content-Disposition": 'attachment; filename="sheet.csv"'}
-        return Response(worksheet.write(site.to_run, site.space), media_type="text/csv", headers=headers)
+        return Response(
+            worksheet.write(site.to_run, site.space, site.study.objective), media_type="text/csv", headers=headers
+        )
 
     @router.get("/advice")
     def advice() -> Response:
@@ -127,11 +132,20 @@ def _forms(session: Session, show: Show) -> APIRouter:
     """The forms. Each names its trial and leads back to the page: sent twice, it counts once."""
     router = APIRouter()
 
-    def entered(fields: Fields, act: Callable[[Site, Trial], object]) -> Response:
-        """Apply `act` to the form's trial; after a mistake, show the form again with all that was typed."""
+    def entered(action: str, fields: Fields, act: Callable[[Site, Trial], Trial]) -> Response:
+        """Apply `act` to the form's trial, after a question if it may be a mistake.
+
+        After a mistake, show the form again with all that was typed.
+        """
         site = session.open()
         try:
-            act(site, site.trial(number_in(fields)))
+            trial = site.trial(number_in(fields))
+            if MEND in fields:
+                return show("page.html", **_seen(session, site, typed=fields))
+            doubts = [] if SURE in fields else asked_about(site, act(site.twin(), trial))
+            if doubts:
+                return ask_first(show, site, action, fields, doubts, trial.number)
+            act(site, trial)
         except CbocError as error:
             status = 422 if isinstance(error, Mistyped) else 409
             return show("page.html", status, **_seen(session, session.open(), str(error), fields))
@@ -161,22 +175,22 @@ def _forms(session: Session, show: Show) -> APIRouter:
 
     @router.post("/result")
     def result(fields: Form) -> Response:
-        def tell(site: Site, trial: Trial) -> None:
+        def tell(site: Site, trial: Trial) -> Trial:
             entry = read_entry(fields, site.space, trial.design(site.space))
-            site.tell(trial, entry.outcome, ran=entry.ran)
+            return site.tell(trial, entry.outcome, ran=entry.ran)
 
-        return entered(fields, tell)
+        return entered("/result", fields, tell)
 
     @router.post("/failed")
     def failed(fields: Form) -> Response:
-        def fail(site: Site, trial: Trial) -> None:
-            site.fail(trial, fields.get("reason", "").strip(), cost=read_cost(fields))
+        def fail(site: Site, trial: Trial) -> Trial:
+            return site.fail(trial, fields.get("reason", "").strip(), cost=read_cost(fields))
 
-        return entered(fields, fail)
+        return entered("/failed", fields, fail)
 
     @router.post("/abandon")
     def abandon(fields: Form) -> Response:
-        return entered(fields, lambda site, trial: site.abandon(trial))
+        return entered("/abandon", fields, lambda site, trial: site.abandon(trial))
 
     return router
 
@@ -198,9 +212,14 @@ def _plates(session: Session, show: Show) -> APIRouter:
     def sheet(fields: Form) -> Response:
         site = session.open()
         try:
-            entries = worksheet.read_text(fields.get("sheet", ""), site.space)
+            entries = worksheet.read_text(fields.get("sheet", ""), site.space, objective=site.study.objective)
             if not entries:
-                raise CbocError("no line of the sheet has an outcome in column y, or a status; nothing was told.")
+                raise CbocError("no line of the sheet has an outcome, or a status; nothing was told.")
+            if MEND in fields:
+                return show("page.html", **_seen(session, site, typed=fields))
+            worksheet.check(site, entries)
+            if SURE not in fields and (doubts := of_sheet(site, entries)):
+                return ask_first(show, site, "/sheet", fields, doubts)
             entered = worksheet.enter_all(site, entries)
         except CbocError as error:
             return show("page.html", 422, **_seen(session, session.open(), str(error), fields))

@@ -17,6 +17,7 @@ from cboc.site.site import Site
 from cboc.site.trial import OVER, Status, Trial
 from cboc.sitepage import past
 from cboc.sitepage.form import Fields, Mistyped, read_cost, read_entry
+from cboc.sitepage.questions import MEND, SURE, ask, asked_about
 from cboc.sitepage.received import Form
 from cboc.sitepage.session import Session
 
@@ -49,17 +50,22 @@ def mending(session: Session, show: Show) -> APIRouter:
             form=form,  # the one that was sent, and what was typed into it
             typed=typed or {},
             told=_told(trial),
-            notice=NOTICES.get(form, "") if not error else "",
+            notice=NOTICES.get(form, "") if typed is None else "",
         )
 
     def changed(number: int, form: str, fields: Fields, act: Act, after: str = "") -> Response:
         """Apply `act` to the trial, unless that was done before; show the form again if it cannot be."""
+        if MEND in fields:
+            return page(number, form=form, typed=fields)
         try:
             site = session.open()
             trial = site.trial(number)
-            if act(site.twin(), trial) != trial:  # else the form was sent twice
+            would_be = act(site.twin(), trial)
+            if would_be != trial:  # else the form was sent twice
                 if fields.get("seen") != past.state(trial):
                     raise CbocError(STALE.format(number))
+                if form == "outcome" and SURE not in fields and (doubts := asked_about(site, would_be)):
+                    return ask(show, site, f"/trials/{number}/{form}", fields, doubts, number)
                 act(site, trial)
         except CbocError as error:
             return page(number, 422 if isinstance(error, Mistyped) else 409, str(error), form, fields)

@@ -1,0 +1,49 @@
+"""A question before something is kept: one page with what was asked, "Yes" and "Mend it".
+
+Both buttons send the same form again, with all that was typed: `sure` keeps it, `mend` shows the first form again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from fastapi import Response
+
+from cboc.advice.asking import abandoning, streak
+from cboc.advice.slips import Told, slips
+from cboc.site.site import Site
+from cboc.site.trial import Status, Trial
+from cboc.sitepage.form import Fields
+
+SURE, MEND = "sure", "mend"  # the fields that the two buttons add
+YES = {"abandon": "Yes, abandon it", "failed": "Yes, it failed"}
+NO = {"abandon": "No, back"}
+
+Show = Callable[..., Response]
+
+
+def asked_about(site: Site, would_be: Trial) -> list[str]:
+    """What is to be asked before a trial becomes this."""
+    number = would_be.number
+    if would_be.y is not None:
+        return list(slips(site, [Told(number, would_be.x, would_be.y)]).values())
+    if would_be.status is Status.FAILED:
+        return [question for question in (streak(site, {number: Status.FAILED}),) if question]
+    return [question for question in (abandoning(site.trial(number)),) if question]
+
+
+def ask(
+    show: Show, site: Site, action: str, fields: Fields, questions: Sequence[str], number: int | None = None
+) -> Response:
+    """The page with the questions, about one trial or a sheet; `action` is the address of the form that was sent."""
+    kind = action.rpartition("/")[2]
+    return show(
+        "question.html",
+        site=site,
+        number=number,
+        action=action,
+        fields={name: value for name, value in fields.items() if name not in (SURE, MEND)},
+        questions=questions,
+        yes=YES.get(kind, "Yes, keep it"),
+        no=NO.get(kind, "Mend it"),
+    )
