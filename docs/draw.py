@@ -31,6 +31,28 @@ DIAL_TABLES = (
     *("Area minus alone's: cboc", "Shifts, rotations, choices, groups"),
 )
 CBOC = Path(sys.executable).parent / "cboc"
+PLATES = HERE.parent / "examples" / "plates"
+BENCH = """from random import Random
+
+from reader import activity
+
+import cboc
+
+
+def measure(lab, design):
+    if design["temperature"] > 55:
+        raise cboc.ExperimentFailed("the enzyme has precipitated")
+    return activity(lab, **design) + Random(str(design)).gauss(0, 0.02)
+
+
+def lab_a(design):
+    return measure("lab-a", design)
+
+
+def lab_b(design):
+    return measure("lab-b", design)
+"""  # the labs of examples/plates, one experiment at a time
+LESSONS = {"slices.png": "learned-slices.png", "contours.png": "learned-contours.png"}
 
 
 def main() -> None:
@@ -38,6 +60,7 @@ def main() -> None:
         subprocess.run([CBOC, "demo", "--out", folder], check=True)
         (picture,) = Path(folder).glob("*.png")
         shutil.copy(picture, HERE / "demo.png")
+    lessons()
     subprocess.run([CBOC, "evidence", "show", EVIDENCE], check=True)
     subprocess.run([CBOC, "evidence", "theory", "--out", EVIDENCE / "theory"], check=True)
     for study, picture in {"alikeness.py": "when.png", "pace.py": "nobody-waits.png"}.items():
@@ -48,6 +71,24 @@ def main() -> None:
         fill("on-real-reactions.md", REAL, REAL_TABLES, REAL_PICTURES)
     if DIAL.exists():
         fill("when-does-it-help.md", DIAL, DIAL_TABLES, DIAL_PICTURES)
+
+
+def lessons() -> None:
+    """What lab-a has learned of its buffer after eight initial experiments and sixteen more."""
+    with tempfile.TemporaryDirectory() as name:
+        folder, text = Path(name), (PLATES / "study.toml").read_text(encoding="utf-8")
+        text = text.replace("horizon = 600", "horizon = 16")
+        for lab in ("lab-a", "lab-b"):
+            bench = f'direction = "maximise"\nexperiment = "bench.py:{lab.replace("-", "_")}"'
+            text = text.replace(f'name = "{lab}"', f'name = "{lab}"\n{bench}')
+        (folder / "study.toml").write_text(text, encoding="utf-8")
+        (folder / "bench.py").write_text(BENCH, encoding="utf-8")
+        shutil.copy(PLATES / "reader.py", folder)
+        subprocess.run([CBOC, "simulate", "study.toml", "--no-alone", "--out", "run"], check=True, cwd=folder)
+        for drawn, picture in LESSONS.items():
+            kind = drawn.removesuffix(".png")
+            subprocess.run([CBOC, "plot", "run", "--kind", kind, "--site", "lab-a"], check=True, cwd=folder)
+            shutil.copyfile(folder / "run" / "plots" / drawn, HERE / picture)  # and not who may read it
 
 
 def fill(page_name: str, results: Path, tables: tuple[str, ...], pictures: dict[str, str]) -> None:

@@ -54,7 +54,7 @@ def _ground(ax: Axes, learned: Learned, drawn: Contours) -> None:
     middle = np.ma.masked_invalid(drawn.middle)
     mesh = ax.pcolormesh(*edges, middle, cmap="viridis" if is_more else "viridis_r", rasterized=True)
     if all(parameter.count is None for parameter in parameters):
-        ax.contour(*drawn.places, middle, levels=LINES, colors="white", linewidths=0.6, alpha=0.6)
+        ax.contour(*drawn.places, middle, levels=LINES, colors="white", linestyles="solid", linewidths=0.6, alpha=0.6)
     bar = ax.figure.colorbar(mesh, ax=ax, shrink=0.8, pad=0.02)
     bar.ax.tick_params(length=0, labelsize=style.SMALL)
     bar.outline.set_visible(False)
