@@ -2,22 +2,22 @@
 
 import os
 import shutil
-import sqlite3
 import time
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 
 import httpx2
 import pytest
 
 import cboc
 from cboc import Policy, Study
-from cboc.exchange.feeds.feedfile import FeedFile
+from cboc.exchange.feeds.feedfile import ENTRIES, FeedFile
 from cboc.exchange.feeds.folder import STUDY
 from cboc.sitepage import session
 from cboc.sitepage.app import create_page
 from cboc.sitepage.neighbours import ago
 
 from ..machine.served import served
+from ..storage.tampering import reseal
 from .conftest import SECRET
 
 FITS = "document.documentElement.scrollWidth <= window.innerWidth"
@@ -62,8 +62,8 @@ def test_neighbours_their_freshness_and_their_codes_are_seen(labs, page, browser
     assert [cell.inner_text() for cell in b.locator("td").all()] == ["just now", "2"]
     assert [cell.inner_text() for cell in zurich.locator("td").all()] == ["not yet", "0"]
     assert code(labs, "lab-a") in window.inner_text("#neighbours .note")
-    with closing(sqlite3.connect(labs / "lab-a.db.feeds")) as connection, connection:
-        connection.execute("UPDATE entries SET at = ? WHERE site = 'lab-b'", (time.time() - 200.0,))
+    earlier = "UPDATE entries SET at = ? WHERE site = 'lab-b'"
+    reseal(labs / "lab-a.db.feeds", [ENTRIES], earlier, time.time() - 200.0)
     window.wait_for_selector("#neighbours tr:has-text('lab-b'):has-text('3 minutes ago')")  # by itself
     shutil.move(labs / "shared", labs / "away")
     window.reload()

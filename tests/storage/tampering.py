@@ -4,8 +4,9 @@ import json
 import sqlite3
 from contextlib import closing
 
-from cboc.storage import rows
+from cboc import checked_rows
 from cboc.storage.chain import Chain
+from cboc.storage.rows import SENT, TRIALS
 
 
 def execute(path, statement, *values):
@@ -13,19 +14,19 @@ def execute(path, statement, *values):
         connection.execute(statement, values)
 
 
-def reseal(path):
+def reseal(path, tables=(TRIALS, SENT), statement="", *values):
     """Give every row of a site's file a checksum that fits: what only somebody does who knows how."""
     with closing(sqlite3.connect(path)) as connection, connection:
-        facts = dict(connection.execute("SELECT key, value FROM about"))
-        for key, value in facts.items():
-            connection.execute("UPDATE about SET checksum = ? WHERE key = ?", (rows.checksum(key, value), key))
-        rows._set_head(connection, rows.FACTS, rows._of_facts(facts))
-        for table, columns in rows.COLUMNS.items():
-            found = connection.execute(f"SELECT {columns} FROM {table} ORDER BY id").fetchall()
-            connection.execute(f"DELETE FROM {table}")
-            rows._set_head(connection, table, rows.NOTHING)
-            for values in found:
-                rows.add(connection, table, *values)
+        connection.execute(statement, values)
+        known = dict(connection.execute("SELECT key, value FROM about"))
+        connection.execute("DELETE FROM about")
+        checked_rows.set_head(connection, checked_rows.FACTS, checked_rows._of_facts({}))
+        checked_rows.set_facts(connection, known)
+        for each in tables:
+            found = connection.execute(f"SELECT {each._names} FROM {each.table} ORDER BY id").fetchall()
+            connection.execute(f"DELETE FROM {each.table}")
+            checked_rows.set_head(connection, each.table, checked_rows.NOTHING)
+            each.add(connection, found)
 
 
 def reseal_lines(path):

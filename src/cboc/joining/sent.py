@@ -10,9 +10,9 @@ import re
 from itertools import accumulate, zip_longest
 from typing import TYPE_CHECKING
 
+from cboc.checked_rows import checksum
 from cboc.errors import CbocError
 from cboc.joining import feeds
-from cboc.storage.rows import checksum
 from cboc.storage.sitefile import Sent, SiteFile
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from pathlib import Path
 from secrets import randbits, token_hex
 from typing import Any
 
+from cboc.checked_rows import NOTHING, Damage, Head, facts, set_facts
 from cboc.data.dataset import Dataset, Direction
 from cboc.errors import CbocError, check_kind
 from cboc.exchange.wire import SECRETS
@@ -26,7 +27,7 @@ from cboc.site.trial import OPEN, Trial
 from cboc.storage import rows
 from cboc.storage.author import Door, author
 from cboc.storage.lock import only_writer
-from cboc.storage.rows import NOTHING, SENT, TRIALS, Damage, Head
+from cboc.storage.rows import SENT, TRIALS
 from cboc.storage.shape import Shape
 from cboc.storage.takeover import OLD_NAMES, take_over
 
@@ -127,23 +128,23 @@ class SiteFile:
             raise CbocError(f"{self.path} cannot be made: {error.strerror}; choose another folder.") from None
         with self._transaction(begun) as connection:
             rows.make(connection)
-            facts = {"format": FORMAT, "seed": randbits(SEED_BITS)}
-            rows.set_facts(connection, {key: json.dumps(value) for key, value in facts.items()})
+            first = {"format": FORMAT, "seed": randbits(SEED_BITS)}
+            set_facts(connection, {key: json.dumps(value) for key, value in first.items()})
         _appear(begun, self.path)
 
     def _read(self, connection: sqlite3.Connection) -> None:
         """Read the facts, and what trials have become since they were read here."""
         with self._undamaged():
-            self.about: dict[str, Any] = {key: json.loads(value) for key, value in rows.facts(connection).items()}
+            self.about: dict[str, Any] = {key: json.loads(value) for key, value in facts(connection).items()}
             self._rows, self._head = self._now(connection)
 
     def _now(self, connection: sqlite3.Connection) -> tuple[dict[int, str], Head]:
         """The last state of every trial in the file now, and how far its states go: what is known here is not read."""
         try:
-            states, head = rows.read(connection, TRIALS, self._head)
+            states, head = TRIALS.read(connection, self._head)
             known = self._rows
         except Damage:  # it may be another copy of the file by now
-            states, head = rows.read(connection, TRIALS)
+            states, head = TRIALS.read(connection)
             known = {}
         return known | {number: row for number, _, _, row in states}, head
 
@@ -162,14 +163,14 @@ class SiteFile:
         """Save facts about the site and its study, replacing earlier ones."""
         news = {key: json.dumps(value) for key, value in facts.items()}
         with self._transaction() as connection:
-            rows.set_facts(connection, news)
+            set_facts(connection, news)
         self.about |= facts
 
     def remember_first(self, **facts: Any) -> None:
         """Save facts that are not known yet: of two processes that begin at once, one makes the token."""
         news = {key: json.dumps(value) for key, value in facts.items()}
         with self._transaction() as connection:
-            rows.set_facts(connection, news, is_first=True)
+            set_facts(connection, news, is_first=True)
             self._read(connection)
 
     def data(self, dimension: int, direction: Direction | str) -> Dataset:
@@ -194,7 +195,7 @@ class SiteFile:
     def history(self, number: int | None = None) -> list[Change]:
         """Every state that a trial has had, or that all have had, the first one first."""
         with self._moment() as connection, self._undamaged():
-            states, _ = rows.read(connection, TRIALS)
+            states, _ = TRIALS.read(connection)
             wanted = [state for state in states if number in (None, state[0])]
             changes = [Change(float(at), by, Trial.from_row(json.loads(row))) for _, at, by, row in wanted]
             self._check_shape([change.trial for change in changes])
@@ -238,7 +239,7 @@ class SiteFile:
                 return further
             is_alone = head == self._head
             if stored != row:
-                head = rows.add(connection, TRIALS, number, float(self._clock()), author(self._door), row)
+                head = TRIALS.add(connection, [(number, float(self._clock()), author(self._door), row)])
         self._rows[number] = row
         if is_alone:  # else what others have written is read when this site claims its file
             self._head = head
@@ -264,18 +265,18 @@ class SiteFile:
     def record(self, address: str, method: str, path: str, body: bytes) -> None:
         """Record a message that is about to leave."""
         with self._transaction() as connection:
-            rows.add(connection, SENT, float(self._clock()), address, method, path, body)
+            SENT.add(connection, [(float(self._clock()), address, method, path, body)])
 
     def sent(self) -> list[Sent]:
         """All messages that ever left, in order."""
         with self._moment() as connection, self._undamaged():
-            messages, _ = rows.read(connection, SENT)
+            messages, _ = SENT.read(connection)
             return [Sent(float(at), address, method, path, bytes(body)) for at, address, method, path, body in messages]
 
     def sent_checksums(self) -> list[str]:
         """The checksum of every message that ever left, each of which goes on from the one before."""
         with self._moment() as connection:
-            rows.read(connection, SENT)
+            SENT.read(connection)
             return [kept for (kept,) in connection.execute("SELECT checksum FROM sent ORDER BY id")]
 
     def sent_count(self) -> int:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import sqlite3
 
-from cboc.storage import rows
+from cboc.checked_rows import set_facts
 from cboc.storage.formats import settings_from_1, trial_from_1
+from cboc.storage.rows import SENT, TRIALS, make
 
 OLD_NAMES = {"about", "trials", "sent"}
 
@@ -24,9 +25,8 @@ def take_over(connection: sqlite3.Connection, to: int, at: float) -> None:
         trials = {number: json.dumps(trial_from_1(json.loads(row))) for number, row in trials.items()}
     for table in OLD_NAMES:
         connection.execute(f"DROP TABLE {table}")
-    rows.make(connection)
-    rows.set_facts(connection, {key: json.dumps(value) for key, value in (about | {"format": to}).items()})
-    for number, row in trials.items():
-        rows.add(connection, rows.TRIALS, number, at, f"taken over from format {old}", row)
-    for sent_at, address, method, path, body in sent:
-        rows.add(connection, rows.SENT, float(sent_at), address, method, path, bytes(body))
+    make(connection)
+    set_facts(connection, {key: json.dumps(value) for key, value in (about | {"format": to}).items()})
+    by = f"taken over from format {old}"
+    TRIALS.add(connection, ((number, at, by, row) for number, row in trials.items()))
+    SENT.add(connection, ((float(sent_at), *texts, bytes(body)) for sent_at, *texts, body in sent))

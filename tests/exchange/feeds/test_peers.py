@@ -20,7 +20,7 @@ from cboc.exchange.feeds import introduction
 from cboc.exchange.feeds.addresses import Addresses, as_address
 from cboc.exchange.feeds.arrival import between_peers
 from cboc.exchange.feeds.entry import write
-from cboc.exchange.feeds.feedfile import FeedFile
+from cboc.exchange.feeds.feedfile import ENTRIES, FeedFile
 from cboc.exchange.feeds.keys import Keys, as_code
 from cboc.exchange.feeds.network import Feeds
 from cboc.exchange.feeds.peers import Peers
@@ -32,6 +32,7 @@ from cboc.exchange.network import Conflict, Waiting
 from cboc.peer.serving import listening, over_tls, tls
 
 from ...machine.peers import add_neighbours, all_serving, begun, code_of, running, serving
+from ...storage.tampering import reseal
 from ..test_network import SITES, NetworkContract, proposal, study
 
 PLANTED = tuple(quantise(np.array([0.123456789, 0.987654321])).tolist())
@@ -220,8 +221,7 @@ def test_a_feed_that_has_split_is_shown_to_whoever_has_the_other_end(files):
         hello = own.feed.entries[0]
         said = {"act": "turn", "seen": {}, "earlier": 0, "wells": 1}
         other = write(files["y"].keys, study(pace="free").digest, "y", hello, 0, said, {"X": [PLANTED]})
-        with files["y"]._open() as connection:
-            connection.execute("DELETE FROM entries WHERE site = 'y' AND number = 1")
+        reseal(files["y"].path, [ENTRIES], "DELETE FROM entries WHERE site = 'y' AND number = 1")
         files["y"].keep(other)
     with all_serving(files):  # an old copy of y has gone another way
         heard.sync()

@@ -6,6 +6,7 @@ replica.py       the feeds of a study as far as they are known here, whatever or
 versions.py      which versions of a study are in force
 record.py        the facts of a study as a ledger reads them from feeds
 feedfile.py      a site's own file of feeds: what left, and what came. It has no place for an outcome
+earlier.py       reads such files of the version before
 network.py       a network that appends to the own feed, and answers from the replica
 moving.py        the feed of a site that comes from a coordinator
 handover.py      the past of a study, for a coordinator to go on from
