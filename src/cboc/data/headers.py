@@ -65,7 +65,8 @@ WORDS: dict[Meaning, tuple[str, ...]] = {
     Meaning.NUMBER: (
         "trial", "run", "nr", "no", "number", "id", "experiment", "exp", "entry", "index", "sample", "batch", "lot",
         "run no", "run nr", "run number", "run id", "exp no", "exp nr", "sample id", "sample no", "experiment id",
-        "experiment no", "#", "№", "probe", "versuch", "versuch nr", "lfd nr", "unnamed 0",
+        "experiment no", "#", "№", "rep", "replicate", "repeat", "probe",
+        "versuch", "versuch nr", "lfd nr", "unnamed 0",
     ),
     Meaning.OUTCOME: (
         "y", "outcome", "result", "results", "response", "objective", "target", "value", "yield", "measured",

@@ -22,11 +22,11 @@ from cboc.space.space import Space
 
 SPACE = Space({"temperature": Float(20, 90, unit="°C"), "cycles": Int(1, 12), "solvent": Choice(["water", "dmso"])})
 ROWS = [
-    (n, 20.25 + 5.5 * n, 1 + n % 9, ("water", "dmso")[n % 2], 0.125 + n, 0.5, ("ok", "failed")[n == 7], f"note {n}")
-    for n in range(12)
-]  # fmt: skip
+    (n, 20.25 + 5.5 * n, 1 + n % 9, ("water", "dmso")[n % 2], 0.125 + n, (0.5, "")[n % 2], said, f"note {n}")
+    for n, said in enumerate(["ok", "", "ok", "", "ok", "", "ok", "failed", "ok", "", "ok", ""])
+]
 HEADER = ("run", "temperature (°C)", "cycles", "solvent", "y", "sem", "status", "remark")
-FLIPS, CELLS, BOOKS, SHEETS = 500, 500, 60, 500
+FLIPS, QUOTES, CELLS, BOOKS, SHEETS = 500, 500, 500, 60, 500
 HOSTILE = [
     "", " ", "-", "n.d.", "<LOD", "failed", "NaN", "inf", "1e999", "1e-999", "0x10", "1_0", "٣", "½", "²",
     "1,234", "1.234", "0,5", "1.234,5", "12:30", "2024-01-02", "5 %", "=1+1", "+5", "-5", "'5", "@SUM(A1)",
@@ -125,6 +125,26 @@ def test_bytes_that_are_flipped(delimiter, decimal):
             )
     print(f"\nflipped bytes, {delimiter!r}: {dict(counts)}")
     assert min(counts["refused"], counts["asked"], counts["read"]) > 5
+
+
+@pytest.mark.parametrize(("delimiter", "decimal"), [(",", "."), (";", ",")])
+def test_quotes_that_are_left_open_swallow_no_line(delimiter, decimal):
+    rng, counts = random.Random(15), Counter()
+    good = written(ROWS, delimiter, decimal=decimal)
+    for _ in range(QUOTES // 2):
+        text = good
+        for _ in range(rng.choice([1, 2, 2, 3, 4])):
+            place = rng.randrange(len(text)) if rng.random() < 0.3 else rng.choice(
+                [n + rng.choice([0, 1]) for n, sign in enumerate(text) if sign in f"{delimiter}\n"]
+            )  # fmt: skip
+            text = f'{text[:place]}"{text[place:]}'
+        seen = look(text.encode())
+        counts["refused" if seen is None else "asked" if seen.questions else "read"] += 1
+        if seen is not None and seen.taken:
+            untouched = [n for n, line in enumerate(text.split("\n"), 1) if n > 1 and line and line in good.split("\n")]
+            check_nothing_is_lost(seen, untouched)
+    print(f"\nquotes, {delimiter!r}: {dict(counts)}")
+    assert min(counts["refused"], counts["read"]) > 5
 
 
 @pytest.mark.parametrize(("delimiter", "decimal"), [(",", "."), (";", ",")])

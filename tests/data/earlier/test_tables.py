@@ -155,12 +155,13 @@ def test_a_remark_that_says_that_an_experiment_failed_is_asked_about(tmp_path):
 
 
 def test_what_is_no_number_is_named_and_a_failure_is_one_if_it_says_so(tmp_path):
-    cells = ["<LOD", ">99", "n.d.", "~5", "5 +/- 1", "#DIV/0!", "12:30", "(5)", "5e", "1e999", "0x10", "1_000"]
+    cells = ["<LOD", ">99", "n.d.", "~5", "5 g", "#DIV/0!", "12:30", "(5)", "5e", "1e999", "0x10", "1_000"]
     text = "a,b,y\n" + "".join(f"{n % 10},0.5,{cell}\n" for n, cell in enumerate(cells))
     text += "1,0.1,failed\n1,0.2,FAILED\n"
     seen = look(tmp_path, text)
     assert outcomes(seen) == [None, None] and seen.is_settled
     assert list(left(seen).values()) == [f"the outcome: {cell!r} is no number." for cell in cells]
+    assert "'5 ± 1' is two numbers; write what follows ± into a column" in str(look(tmp_path, "a,b,y\n1,0.5,5 ± 1\n"))
 
 
 @pytest.mark.parametrize("cell", ["", "-", "–", "n/a", "NaN", "NA", "None", "#N/A"])
@@ -208,7 +209,10 @@ def test_columns_with_other_names_are_asked_for(tmp_path):
     seen = look(tmp_path, text)
     assert asked(seen) == {"a", "b", "y"} and not seen.taken
     assert "No column is called 'a' (0 to 10). Which one is it?" in str(seen) and "--column Druck=a" in str(seen)
+    few = look(tmp_path, "a;y\n1;2\n")
+    assert "No column is called 'b' (0 to 1). None is left that might be it: add it to the table." in str(few)
     seen = look(tmp_path, text, columns={"Druck": "a", "Zeit": "b", "Wert": "y"})
+    assert "The first, line 2: a = 1.00, b = 0.500: 2" in str(seen)
     assert designs(seen) == [[1, 0.5], [2, 0.25]] and outcomes(seen) == [2, 3]
 
 

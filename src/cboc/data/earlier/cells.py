@@ -81,6 +81,8 @@ def number(cell: Any, numerals: Numerals) -> float:
         raise CbocError(f"{cell.reason}.")
     if isinstance(cell, date | time | timedelta):
         raise CbocError(f"{cell} is a time, and a number is needed; has a spreadsheet made one of the other?")
+    if isinstance(cell, str) and any(sign in cell for sign in ("±", "+/-")):
+        raise CbocError(f"{short(cell)} is two numbers; write what follows ± into a column of its own.")
     value = numerals.read(cell) if isinstance(cell, str) else cell
     if value is None or isinstance(value, bool):
         raise CbocError(f"{short(shown(cell))} is no number.")

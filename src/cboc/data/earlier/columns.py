@@ -21,6 +21,7 @@ from cboc.space.space import Space
 
 EXACT, ALIKE, KNOWN, SAID = "its name", "its name but for case and marks", "another name for it", "you said so"
 LONGEST = 200  # characters of a name with its unit
+NONE_LEFT = "None is left that might be it: add it to the table."
 NO_COLUMN = "there is nothing"  # neither a name nor a cell
 UNREAD = {
     Meaning.COST: ("cost", "a cost; those of before the study are not counted"),
@@ -237,15 +238,21 @@ def _glued_unit(header: Header, name: str) -> str | None:
 
 
 def _ask_for(sorting: Sorting, name: str) -> None:
-    """Ask which column is a parameter; those whose headers are near come first."""
+    """Ask which column is a parameter."""
+    parameter, candidates = sorting.space.parameters[name], _nearest(sorting.free(), name)
+    allowed = f"{parameter.described} {parameter.unit}".strip()
+    text = f"No column is called '{name}' ({allowed}). {'Which one is it?' if candidates else NONE_LEFT}"
+    sorting.ask_which(name, candidates, text)
+
+
+def _nearest(columns: Sequence[Column], name: str) -> list[Column]:
+    """Columns in the order in which they may be meant by a name: first those that have all its words."""
 
     def distance(column: Column) -> tuple[bool, bool]:
         text = plain(column.header.text)
         return not set(plain(name).split()) <= set(text.split()), plain(name)[:3] != text[:3]
 
-    allowed = sorting.space.parameters[name].described
-    candidates = sorted(sorting.free(), key=distance)
-    sorting.ask_which(name, candidates, f"No column is called '{name}' ({allowed}). Which one is it?")
+    return sorted(columns, key=distance)
 
 
 def _outcome(sorting: Sorting) -> None:
@@ -270,8 +277,9 @@ def _outcome(sorting: Sorting) -> None:
         if found:
             _take_measured(sorting, found[0], "y", sorting.unit, found[0].header.unit, reason)
             return
-    candidates = [column for column in free if column.header.numbers] or free
-    sorting.ask_which("y", candidates, f"No column is called '{name}'. Which one has the outcomes?")
+    candidates = _nearest([column for column in free if column.header.numbers] or free, name)
+    text = f"No column is called '{name}'. {'Which one has the outcomes?' if candidates else NONE_LEFT}"
+    sorting.ask_which("y", candidates, text)
 
 
 def _standard_error(sorting: Sorting) -> None:

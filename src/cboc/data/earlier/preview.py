@@ -27,10 +27,11 @@ from cboc.data.earlier.heading import best_rating, find_heading
 from cboc.data.earlier.numerals import Numerals, Texts, numerals_of
 from cboc.data.earlier.rows import LeftOut, Reading, Taken, read_rows
 from cboc.data.earlier.texts import read_text
+from cboc.data.objective import Measurement
 from cboc.errors import CbocError, check_kind, did_you_mean, listed
 from cboc.space.space import Space
 
-MOST_SHOWN = 20  # rows that are left out, in a text
+MOST_SHOWN, MOST_OPTIONS = 20, 4  # rows that are left out, and answers to a question, in a text
 LONGEST = 40  # characters of a cell there
 
 
@@ -76,14 +77,24 @@ class Preview:
         left = f"; {len(self.left_out)} left out" if self.left_out else ""
         return f"{len(self.taken)} {'row is' if len(self.taken) == 1 else 'rows are'} taken{failures}{left}."
 
+    @property
+    def first(self) -> str:
+        """The first row that is taken as it was read: 'line 5: T = 62.50 °C, p = 1.5: 83.5'."""
+        place, row = self.taken[0].place, self.taken[0].row
+        design, parameters = self.space.from_unit(row.x), self.space.parameters
+        values = (f"{name} = {p.shown(design[name])} {p.unit}".rstrip() for name, p in parameters.items())
+        return f"{place}: {', '.join(values)}: {'failed' if row.y is None else Measurement(row.y, _known(row.sem))}"
+
     def __str__(self) -> str:
         """All of it as text, for a terminal."""
         lines = [self.name, "", *_table([("column", "taken as", "because", "such as"), *map(_line, self.columns)]), ""]
-        lines += [*self.remarks, self.summary]
+        lines += [*self.remarks, self.summary, *([f"The first, {self.first}"] if self.taken else [])]
         lines += [f"  {left.place}: {left.reason}" for left in self.left_out[:MOST_SHOWN]]
         lines += [f"  and {len(self.left_out) - MOST_SHOWN} more"] if len(self.left_out) > MOST_SHOWN else []
         for question in self.questions:
-            lines += ["", f"? {question.text}", *(f"    {option}" for option in question.options)]
+            more = len(question.options) - MOST_OPTIONS
+            lines += ["", f"? {question.text}", *(f"    {option}" for option in question.options[:MOST_OPTIONS])]
+            lines += ["    or another one"] if more > 0 else []
         return "\n".join(lines)
 
 
@@ -191,6 +202,10 @@ def _numerals(
             texts[column.name] = Texts(cells, expected, parameter is None)
     found, remarks, questions = numerals_of(texts, answers)
     return {column.use: found[column.name] for column in columns if column.name in found}, remarks, questions
+
+
+def _known(sem: float) -> float | None:
+    return None if sem != sem else sem
 
 
 def _line(column: Column) -> tuple[str, str, str, str]:
