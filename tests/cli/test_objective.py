@@ -36,7 +36,7 @@ def joined(tmp_path, monkeypatch):
     monkeypatch.setenv("CBOC_SITE", "lab-a.db")
     (tmp_path / "study.toml").write_text(STUDY, encoding="utf-8")
     (tmp_path / "before.csv").write_text("temperature,yield\n30,41.5\n")
-    terms = ("--site", "lab-a", "--study", "study.toml", "--direction", "max", "--data", "before.csv")
+    terms = ("--site", "lab-a", "--study", "study.toml", "--direction", "max", "--data", "before.csv", "--yes")
     call("join", f"folder:{tmp_path / 'shared'}", *terms)
 
 
@@ -52,6 +52,7 @@ def test_a_name_and_a_unit_stand_wherever_an_outcome_stands():
     told = json.loads(call("history", "--format", "json").stdout)[-1]
     assert told["yield (%)"] == "62.5 ± 0.5"
     assert "temperature (°C),yield (%),sem" in call("export", "--format", "csv").stdout
+    assert json.loads(call("ask", "--format", "json").stdout)["measure"] == "yield (%)"
     sheet = call("ask", "--format", "csv").stdout
     assert sheet.startswith("trial,temperature,yield (%),sem,status,cost\n")
     Path("sheet.csv").write_text(sheet.replace(",,,,", ",71.5,,,"), encoding="utf-8")

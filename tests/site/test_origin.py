@@ -107,6 +107,11 @@ def trial(decision, verdict=None, note=None, weights=(THIRD + 0.3, THIRD, THIRD)
         ),
         (Trial("a", 3, Status.SUBMITTED, (0.1,), Turn(0, Note())), Kind.OWN, "Proposed; it waits for the others."),
         (
+            Trial("a", 3, Status.ABANDONED, (0.1,), Turn(0, Note())),
+            Kind.OWN,
+            "Your own proposal: it was abandoned before there was an answer.",
+        ),
+        (
             Trial("a", 3, Status.STOPPED, (0.1,), Turn(0, Note())),
             Kind.OWN,
             "Stopped: no design promises more than your threshold.",

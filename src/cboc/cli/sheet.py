@@ -118,6 +118,7 @@ def _plain(site: Site, trial: Trial) -> dict[str, object]:
     turn = None if trial.turn is None else trial.turn.number
     said: dict[str, object] = {"trial": trial.number, "turn": turn, "design": trial.design(site.space)}
     said |= {"well": trial.place} if trial.place else {}
+    said |= {} if site.study.objective == Objective() else {"measure": site.study.objective.head}
     origin = trial.origin(site.study.sites)
     said |= {"experiment": counted(site, trial), "kind": str(origin.kind), "explanation": origin.sentence}
     return said | {"numbers": dict(origin.numbers)}

@@ -158,6 +158,8 @@ class Trial:
         """Where the design comes from: its kind, a sentence, and the numbers behind it."""
         if self.status is Status.STOPPED:
             return Origin(Kind.OWN, "Stopped: no design promises more than your threshold.")
+        if self.status is Status.ABANDONED and self.decision is None:
+            return Origin(Kind.OWN, "Your own proposal: it was abandoned before there was an answer.")
         return origin_of(self.site, self.decision, self.turn, self.proposed, sites)
 
     def explain(self, sites: tuple[str, ...]) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
@@ -31,7 +30,7 @@ class Step:
 
 def state(trial: Trial) -> str:
     """A mark of what a trial is now: a form that shows an older one is out of date."""
-    return sha256(json.dumps(trial.to_row()).encode()).hexdigest()[:12]
+    return sha256(repr(trial).encode()).hexdigest()[:12]
 
 
 def steps(changes: Sequence[Change], site: Site) -> list[Step]:
