@@ -1,6 +1,7 @@
 """What travels between sites, and what all of them agree on. It never sees an outcome.
 
 study.py        the agreement: space, sites, horizon, rule, graph, pace
+objective.py    what is measured: its name and its unit
 pace.py         rounds, or none: from which proposals a turn is answered, and when
 identity.py     a text that identifies a user's own rule, the same in every process
 amendment.py    which changes a study that runs allows, and what they are in words

@@ -16,11 +16,12 @@ from cboc.errors import CbocError, installing
 from cboc.exchange.study import Study
 from cboc.names import as_cell
 from cboc.private_files import for_owner
-from cboc.site.site import Site
 from cboc.site.trial import Status, Trial
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+    from cboc.site.site import Site
 
 LAST = ("began", "ended", "cost", "note", "remark")  # columns after all others; a parameter may have such a name
 

@@ -13,6 +13,7 @@ origin.py     where its design comes from, in a plain sentence and in numbers
 logbook.py    all trials of a site, and the data they leave
 table.py      all its results as the table that a lab keeps
 worksheet.py  trials as a sheet to fill in, and back
+left.py       what others were given of a trial, and keep
 remark.py     what a person writes beside a trial
 plate.py      how many experiments at once, and in what they agree
 polling.py    how often to ask while waiting for others

@@ -9,6 +9,7 @@ received.py    the fields of a form, as a browser sends them
 form.py        the typed fields as outcomes and designs, or as a plate
 neighbours.py  how long ago the others were heard, in words
 history.py     the site's own trials, as rows and as a picture
+questions.py   a question before what is likely a mistake is kept
 mending.py     each trial of the history can be corrected, taken back and annotated
 past.py        what a trial was before, in words
 learned/       what was learned from them, in words and pictures
