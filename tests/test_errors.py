@@ -26,6 +26,18 @@ def test_whoever_guards_against_wrong_values_still_hears_that_others_are_awaited
         careful()
 
 
+def test_a_sentence_is_one_line_whatever_was_put_into_it():
+    given = "expected °C, but found '5\n6\u202e7\x1b[31m\ud800'; − is fine."
+    assert str(CbocError(given)) == "expected °C, but found '5\\n6\\u202e7\\x1b[31m\\ud800'; − is fine."
+
+
+def test_nothing_in_a_sentence_is_endless():
+    path = f"/a{'/b' * 1000}/study.toml"
+    text = str(CbocError(f"cannot read {path}: no such file."))
+    assert text.startswith("cannot read /a/b/b") and text.endswith("/b/study.toml: no such file.") and len(text) < 400
+    assert str(CbocError(f"cannot read {path[-250:]}.")) == f"cannot read {path[-250:]}."
+
+
 def test_what_a_site_may_raise_is_exported():
     assert {"CbocError", "Finished", "Unreachable", "Waiting"} <= set(cboc.__all__)
     assert cboc.Unreachable is Unreachable and cboc.Waiting is Waiting and cboc.Finished is Finished

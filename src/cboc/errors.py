@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from types import UnionType
@@ -11,11 +12,21 @@ from typing import Any
 from cboc.arrays import is_number
 
 LONGEST = 200  # characters of a value in a sentence
+ENDING = 50  # characters of its end, as that of a path
+ENDLESS = re.compile(rf"\S{{{LONGEST + 2 * ENDING},}}")
 MOST_NAMED = 50  # known names in a sentence
 
 
 class CbocError(Exception):
-    """A mistake the user can mend; the command line prints it without a traceback."""
+    """A mistake the user can mend; the command line prints it without a traceback.
+
+    It is one line of some length, whatever was put into it: characters that are not seen, or move others about, are
+    written out, and what nobody reads to its end is shown by how it begins and ends.
+    """
+
+    def __init__(self, sentence: str = "") -> None:
+        seen = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in sentence)
+        super().__init__(ENDLESS.sub(lambda word: f"{word[0][:LONGEST]}...{word[0][-ENDING:]}", seen))
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import socket
+from collections import Counter
 
 import pytest
 import schemathesis
@@ -47,10 +48,10 @@ def bearer(token):
 
 
 @pytest.mark.parametrize("headers", [bearer(TOKEN), {}], ids=["site", "nobody"])
-def test_the_schema_is_kept(base, headers, monkeypatch):
+def test_the_schema_is_kept(base, headers, monkeypatch, tally, request):
     """Messages that fit the schema, and as many that do not: no 5xx, and only answers that are documented."""
     monkeypatch.setattr(RateLimit, "_wait", lambda *_: 0.0)  # or most answers would be 429
-    seen = {}
+    seen, statuses = {}, Counter()
     for operation in operations(base):
         modes = [GenerationMode.POSITIVE] if operation.path == "/healthz" else list(GenerationMode)
         for mode in modes:
@@ -60,8 +61,10 @@ def test_the_schema_is_kept(base, headers, monkeypatch):
             def keeps_its_word(case):
                 answer = case.call_and_validate(headers=headers)
                 seen.setdefault(case.operation.path, set()).add(answer.status_code)
+                statuses[f"answered {answer.status_code}"] += 1
 
             keeps_its_word()
+    tally(f"messages drawn from the schema, {request.node.callspec.id}", **dict(sorted(statuses.items())))
     assert len(seen) == 10 and seen["/v2/turns/{turn}/proposal"] >= ({409, 422} if headers else {401})
 
 

@@ -384,6 +384,8 @@ def test_of_many_missing_outcomes_the_first_are_named(tmp_path):
         ("SEM", "column 'SEM' would not be read, and may be the standard error; call it 'sem', or take it out"),
         ("Std. Err.", "column 'Std. Err.' would not be read, and may be the standard error"),
         ("Status", "column 'Status' would not be read, and may be the status; call it 'status', or take it out"),
+        ("statu", "column 'statu' would not be read; did you mean 'status'. If not, take it out"),
+        ("sen", "column 'sen' would not be read; did you mean 'sem'. If not, take it out"),
         ("stdev", "column 'stdev' would not be read: a standard deviation is not a standard error"),
     ],
 )

@@ -19,7 +19,7 @@ from cboc.arrays import Array
 from cboc.data.headers import Meaning, meaning, plain
 from cboc.data.numbers import as_number, have_decimal_commas, pointed
 from cboc.data.numbers import read_number as read_handwritten
-from cboc.errors import CbocError, at, did_you_mean, installing, listed
+from cboc.errors import CbocError, at, did_you_mean, installing, listed, short
 from cboc.names import as_cell, from_cell
 from cboc.private_files import for_owner
 from cboc.space.space import Space
@@ -185,11 +185,22 @@ def _check_unread(column: str, columns: Sequence[str], known: Sequence[str]) -> 
         raise CbocError(
             f"column '{column}' would not be read, and may be the {kind or name}; call it '{name}', or take it out."
         )
+    for meant in known:
+        if meant not in columns and _is_one_letter_from(plain(column), meant):
+            raise CbocError(f"column {short(column)} would not be read; did you mean '{meant}'? If not, take it out.")
     if kind is Meaning.SD and "sem" in known and "sem" not in columns:
         raise CbocError(
             f"column '{column}' would not be read: a standard deviation is not a standard error; write that into a "
             "column 'sem', or take this one out."
         )
+
+
+def _is_one_letter_from(name: str, meant: str) -> bool:
+    """Whether one letter was lost, added or exchanged: statu, costs, sen."""
+    k = next(
+        (k for k, pair in enumerate(zip(name, meant, strict=False)) if pair[0] != pair[1]), min(len(name), len(meant))
+    )
+    return name[k + 1 :] == meant[k + 1 :] or name[k:] == meant[k + 1 :] or name[k + 1 :] == meant[k:]
 
 
 def _check_names(space: Space, outcome: str) -> None:

@@ -29,7 +29,7 @@ import numpy as np
 
 from cboc.data.objective import Measurement
 from cboc.data.tables import place_design, read_design, read_number, read_texts, text_of, unknown_status
-from cboc.errors import CbocError, at
+from cboc.errors import CbocError, at, short
 from cboc.exchange.objective import Objective
 from cboc.names import as_cell
 from cboc.site.site import Site
@@ -175,7 +175,7 @@ def _outcome(space: Space) -> list[str]:
 def _entry(place: str, texts: dict[str, str], space: Space, own: str) -> Entry:
     with at(f"{place}, column trial"):
         if not texts["trial"].isdecimal() or len(texts["trial"]) > MOST_DIGITS:
-            raise CbocError(f"expected the number of a trial, but found '{texts['trial'][:20]}'.")
+            raise CbocError(f"expected the number of a trial, but found {short(texts['trial'])}.")
     with at(f"{place}, column sem"):
         if texts.get("sem") and not texts["y"]:
             raise CbocError(f"a standard error is given, but no outcome; fill in {own}, or empty this cell.")

@@ -10,7 +10,7 @@ from typing import Any
 
 from cboc.exchange import wire
 from cboc.exchange.feeds.entry import DESIGNS, SAID, Act
-from cboc.exchange.feeds.keys import Identity
+from cboc.exchange.feeds.keys import Identity, Keys
 
 OLD_FORMAT = 1
 OLD_NAMES = {"about", "entries"}
@@ -31,6 +31,9 @@ def old_feeds(connection: sqlite3.Connection) -> tuple[dict[str, Any], list[tupl
         if number == 0 and said is not None:
             hello = wire.read_object(said)
             identities.setdefault(site, []).append(Identity(hello["signing"], hello["sealing"]))
+    own = identities.get(str(about.get("site")), [])
+    if own and Keys.from_text(about["keys"]).identity not in own:
+        raise ValueError("the keys are not those of the own feed")
     for row in rows:
         _check(row, identities)
     return about, rows
