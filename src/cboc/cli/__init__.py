@@ -20,6 +20,8 @@ mending.py      take back what was told, remark on it, see what it was before
 work.py         a site whose experiments run by themselves
 amending.py     change a study that runs, and accept the change
 leaving.py      leave the study
+notify.py       where people are told what is to be run
+notifying.py    tell them what becomes of a command
 feed.py         feeds in a file, by mail or on a stick
 peer.py         sites that reach each other over HTTPS
 move.py         a study that goes on elsewhere

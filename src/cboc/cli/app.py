@@ -23,6 +23,7 @@ from cboc.cli import (
     invitations,
     lab,
     mending,
+    notify,
     operations,
     peer,
     people,
@@ -348,6 +349,7 @@ for command in AT_A_COORDINATOR:
     app.command(rich_help_panel="At a coordinator")(command)
 app.add_typer(feed.app, name="feed", rich_help_panel="At a site")
 app.add_typer(peer.app, name="peer", rich_help_panel="At a site")
+app.add_typer(notify.app, name="notify", rich_help_panel="At a site")
 app.add_typer(people.app, name="people", rich_help_panel="At a coordinator")
 
 

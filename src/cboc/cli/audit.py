@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Annotated, Any
@@ -15,9 +16,11 @@ from cboc.cli.site_option import FILE, SiteOption
 from cboc.cli.standing import local_time
 from cboc.consensus.matrix import quantise
 from cboc.names import as_agreed
+from cboc.notifying.notification import METHOD
 from cboc.space.space import Space
-from cboc.storage.sitefile import SiteFile
+from cboc.storage.sitefile import Sent, SiteFile
 
+DECIMAL = re.compile(r"-?\d+\.\d+(?:[eE][+-]?\d+)?")
 EDGES = {0.0, 1.0}  # of the unit cube, in which designs are sent
 
 
@@ -28,7 +31,7 @@ def audit(
         str | None, typer.Option(metavar="CODE", help="Check that the record begins as it did with this code.")
     ] = None,
 ) -> None:
-    """Show every message that ever left this site, word for word except for its token.
+    """Show every message that ever left this site, word for word except for its token; also notifications to people.
 
     The messages are searched for the site's outcomes, their standard errors and costs, and the last line says whether
     any was found. A number that designs hold anyway says nothing, and is left out: 0 and 1, which are the edges of
@@ -60,7 +63,7 @@ def audit(
     addresses = ", ".join(dict.fromkeys(message.address for message in sent))
     notes.print(
         f"{len(sent)} messages, {sum(len(message.body) for message in sent):,} bytes, to {addresses or 'nobody'}. "
-        f"{_finding(kept, {number for message in sent for number in _numbers(message.content)})}"
+        f"{_finding(kept, {number for message in sent for number in _numbers_in(message)})}"
     )
     for what in (message.content for message in sent):
         if what.get("act") == "drift":
@@ -93,6 +96,13 @@ def _left_out(count: int, *, has_steps: bool) -> str:
     where = "designs hold these numbers anyway" if has_steps else "every design at an edge of its range holds these"
     are, were = ("is", "was") if count == 1 else ("are", "were")
     return f" {count} of them {are} {numbers}, and {were} not looked for: {where}."
+
+
+def _numbers_in(message: Sent) -> Iterator[float]:
+    """All numbers in a message; in a notification, which is a text, those with a decimal point."""
+    yield from _numbers(message.content)
+    if message.method == METHOD:
+        yield from map(float, DECIMAL.findall(message.body.decode(errors="replace")))
 
 
 def _numbers(body: Any) -> Iterator[float]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +15,7 @@ import typer
 
 from cboc.advice.spending import spending
 from cboc.cli.notes import notes
+from cboc.cli.notifying import notifying, on_screen
 from cboc.cli.sheet import in_short, same_in_all, sheet, wells_for
 from cboc.cli.show import Format, Row, write
 from cboc.cli.site_option import FILE, SiteOption, hint
@@ -71,6 +73,9 @@ def ask(
     ] = None,
     wells: Annotated[str | None, typer.Option(metavar="B3,B4,...", help="Use these wells.")] = None,
     wait: Annotated[bool, typer.Option("--wait", help="In rounds: wait until the others have proposed.")] = False,
+    notify: Annotated[
+        bool, typer.Option("--notify", help="With --wait: a notification on this computer's screen, and a bell.")
+    ] = False,
     alone: Annotated[bool, typer.Option(help="Run your own proposal if the coordinator does not answer.")] = True,
     format: RowFormat = Format.TABLE,
     output: Annotated[Path | None, typer.Option(help="File to write.", show_default="standard output")] = None,
@@ -81,12 +86,16 @@ def ask(
     a line for each: `cboc tell` reads it back, partly filled in if you like. Exits with code 3 while other sites have
     yet to propose (in rounds), and with 4 when the study is over for this site.
 
-    Examples: `cboc ask --format csv --output bench.csv`, `cboc ask --count 96 --layout 96 --same temperature
-    --format csv --output plate.csv`, `cboc ask --count 1 --wells B3 --same temperature=37`
+    With `--wait`, people are told when there is something to run, or the site waits for them (`cboc notify`).
+
+    Examples: `cboc ask --format csv --output bench.csv`, `cboc ask --wait --notify`, `cboc ask --count 96 --layout 96
+    --same temperature --format csv --output plate.csv`, `cboc ask --count 1 --wells B3 --same temperature=37`
     """
     if count is None and (replicates != 1 or same):
         option = "--same" if same else "--replicates"
         raise CbocError(f"{option} is for a plate; say how many experiments it has, as in --count 8.")
+    if notify and not wait:
+        raise CbocError("--notify is for --wait: without it the answer is on this screen at once.")
     site = site_of(
         file,
         goes_on_alone=alone and not wait,
@@ -98,28 +107,37 @@ def ask(
         _check_output(output, site)
     were_begun = bool(site.log.unanswered) or site.log.is_torn
     try:
-        trials = asked(
-            site, wait, count, replicates, same_in_all(site, same or ()), wells_for(site, count, layout, wells)
-        )
+        with notifying(site, file) if wait else nullcontext() as notifier:
+            more = (count, replicates, same_in_all(site, same or ()), wells_for(site, count, layout, wells))
+            trials = asked(site, wait, *more)
+            if notifier is not None:
+                notifier.ready(site)
+            if notify:
+                on_screen(site, file)
+            say_trouble(site)
+            _hand_out(site, trials, format, output)
     except Waiting as waiting:
         notes.print(f"{waiting} {_whom(waiting.standing)}")
         raise typer.Exit(WAITING) from None
     except Finished as finished:
         notes.print(f"{finished} {hint('best', file)} shows what it has found.")
         raise typer.Exit(FINISHED) from None
-    say_trouble(site)
-    text = sheet(site, trials, format)
-    if output is None:
-        typer.echo(text.rstrip("\n"))
-    else:
-        write_text(output, text if text.endswith("\n") else text + "\n")
-        notes.print(f"Wrote {output}.")
     if were_begun and count is not None:
         notes.print("These were asked for before and come first; ask again for others.")
         count = None
     notes.print(trials[0].explain(site.study.sites) if len(trials) == 1 else in_short(site, trials, count))
     if warning := spending(site).warning:
         notes.print(warning)
+
+
+def _hand_out(site: Site, trials: list[Trial], format: Format, output: Path | None) -> None:
+    """Print what is to be run, or write it to a file."""
+    text = sheet(site, trials, format)
+    if output is None:
+        typer.echo(text.rstrip("\n"))
+    else:
+        write_text(output, text if text.endswith("\n") else text + "\n")
+        notes.print(f"Wrote {output}.")
 
 
 def _check_output(output: Path, site: Site) -> None:

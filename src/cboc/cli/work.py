@@ -12,6 +12,7 @@ import typer
 
 from cboc.cli.lab import LONG, asked, say_whose_strategy, site_of
 from cboc.cli.notes import notes
+from cboc.cli.notifying import notifying
 from cboc.cli.progress_bar import in_words
 from cboc.cli.show import many
 from cboc.cli.site_option import FILE, SiteOption, hint
@@ -51,14 +52,16 @@ def work(
     first, took = FirstRuns(min(MOST_FAILURES, most or MOST_FAILURES)), list[float]()
     _say_how_many(site, most)
     try:
-        for _ in count() if most is None else range(most):
-            trial, began = asked(site, is_waiting=True)[0], monotonic()
-            trial = run_trial(site, trial, experiment)
-            took.append(monotonic() - began)
-            notes.print(f"{_line(site, trial, took[-1])}{_left(_ahead(site, most, len(took)), took)}")
-            is_warned = is_warned or _warn_of_no_cost(site, trial)
-            if not keep_going:
-                first.look_at(trial)
+        with notifying(site, file) as notifier:
+            for _ in count() if most is None else range(most):
+                trial, began = asked(site, is_waiting=True)[0], monotonic()
+                trial = run_trial(site, trial, experiment)
+                took.append(monotonic() - began)
+                notes.print(f"{_line(site, trial, took[-1])}{_left(_ahead(site, most, len(took)), took)}")
+                is_warned = is_warned or _warn_of_no_cost(site, trial)
+                if not keep_going:
+                    first.look_at(trial)
+            notifier.done(site)
     except AllFailed as failed:
         again = "correct that, and start this again; --keep-going goes on."
         raise CbocError(f"{failed} Nothing more is run: {again}") from None

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from cboc.exchange import wire
+from cboc.notifying.notification import METHOD, explain
 from cboc.space.space import Space
 from cboc.storage.sitefile import Sent
 
@@ -50,7 +51,8 @@ def _line(message: Sent, space: Space) -> Line:
     designs = {
         label: "; ".join(_design(x, space) for x in said[name]) for name, label in wire.DESIGNS.items() if name in said
     }
-    purpose = wire.explain(message.method, message.path)
+    is_ours = message.method == METHOD  # to people, by their own wish
+    purpose = explain(message.path) if is_ours else wire.explain(message.method, message.path)
     return Line(message.at, message.at, 1, purpose, request, message.shown, designs)
 
 

@@ -173,6 +173,17 @@ class SiteFile:
             set_facts(connection, news, is_first=True)
             self._read(connection)
 
+    def advance(self, name: str, number: int) -> int | None:
+        """Save a number that only grows; what it was before, -1 at first, or None if it has not grown by that.
+
+        Of several processes that do so, one is told that it has grown.
+        """
+        with self._transaction() as connection, self._undamaged():
+            before: int = json.loads(facts(connection).get(name, "-1"))
+            if before < number:
+                set_facts(connection, {name: json.dumps(number)})
+        return before if before < number else None
+
     def data(self, dimension: int, direction: Direction | str) -> Dataset:
         """Results from before the study."""
         with self._undamaged():
