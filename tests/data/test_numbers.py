@@ -16,13 +16,16 @@ SPACE = Space({"a": (0.0, 10.0)})
 @pytest.mark.parametrize(
     ("text", "number"),
     [("0.25", 0.25), (" 0,25 ", 0.25), ("-3", -3.0), ("\N{MINUS SIGN}3,5", -3.5), (",5", 0.5), ("1,2345", 1.2345),
-     ("0,123", 0.123), ("1,234e2", 123.4), ("1234,567", 1234.567), ("1e-6", 1e-6), ("+2.", 2.0)],
+     ("0,123", 0.123), ("1,234e2", 123.4), ("1234,567", 1234.567), ("1e-6", 1e-6), ("+2.", 2.0),
+     ("0e-999", 0.0), ("-0.00", 0.0)],
 )  # fmt: skip
 def test_numbers(text, number):
     assert read_number(text) == number
 
 
-@pytest.mark.parametrize("text", ["", "much", "1_000", "nan", "inf", "1e999", "1.234,5", "1,234,567", "1 000", "٣"])
+@pytest.mark.parametrize(
+    "text", ["", "much", "1_000", "nan", "inf", "1e999", "1.234,5", "1,234,567", "1 000", "٣", "1e-400", "-0.02e-999"]
+)
 def test_no_numbers(text):
     assert read_number(text) is None
 

@@ -66,3 +66,10 @@ def test_outcomes_are_told_by_the_names_that_were_agreed():
         as_measurements(0.8, ("yield", "purity"))
     both = {"purity": 0.5, "yield": Measurement(0.8, 0.1)}
     assert as_measurements(both, ("yield", "purity")) == {"yield": Measurement(0.8, 0.1), "purity": Measurement(0.5)}
+
+
+@pytest.mark.parametrize("y", [1e308, -1e200, Measurement(0.5, 1e160)])
+def test_what_no_surrogate_can_reckon_with_is_refused_where_it_is_told(y):
+    with pytest.raises(CbocError, match="an outcome is a number up to 1e\\+150"):
+        as_measurements(y, ("y",))
+    assert as_measurements(1e150, ("y",))["y"].mean == 1e150

@@ -14,7 +14,7 @@ from cboc.coordinator.database import open_database
 from cboc.coordinator.schema import upgrade
 from cboc.coordinator.tokens import Tokens
 from cboc.coordinator.transactions import Transactions
-from cboc.exchange.invitation import read_invitation
+from cboc.exchange.invitation import _sum, read_invitation
 from cboc.joining.invited import keep, leaves, look
 from cboc.joining.sent import sent_by
 from cboc.storage.sitefile import SiteFile
@@ -132,6 +132,17 @@ def test_a_damaged_file_is_refused_before_anything_is_sent(place):
     path.write_text(json.dumps(said | {"code": said["code"][::-1]}))
     assert "was damaged or altered" in place("join", path, "--file", place.folder / "b.db", code=2)
     assert not (place.folder / "b.db").exists()
+
+
+@pytest.mark.parametrize("change", [{"site": "lab-a"}, {"url": "http://127.0.0.1:1/\x1b[2J"}, {"url": "http://a@b"}])
+def test_a_file_that_says_something_else_than_it_does_is_refused(place, change):
+    """Whoever rewrites it can compute its checksum anew: there is no key in it."""
+    path = place.invited("lab-b")
+    said = {name: value for name, value in json.loads(path.read_text()).items() if name != "sum"} | change
+    path.write_text(json.dumps(said | {"sum": _sum(said)}))
+    refused = place("join", path, "--direction", "maximise", "--file", place.folder / "b.db", code=2)
+    assert "names site 'lab-a', but its code is for site 'lab-b'" in refused or "'http://" in refused
+    assert "\x1b" not in refused
 
 
 def test_what_the_command_refuses(place, monkeypatch):

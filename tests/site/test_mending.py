@@ -141,3 +141,16 @@ def test_what_is_no_remark_is_refused_in_a_sentence(text, complaint):
     with pytest.raises(CbocError, match=complaint):
         site.annotate(trial, text)
     assert site.trials == [trial]
+
+
+def test_a_reason_is_kept_as_it_can_be_read():
+    """A program may say anything, and pages, terminals and tables show it."""
+    site = lab()
+    failed = site.fail(site.ask(), "a\x1b[2J\u202eb\nline 2")
+    assert failed.note == "a\\x1b[2J\\u202eb\nline 2"
+    failed = site.fail(site.ask(), "long " * LONGEST)
+    assert len(failed.note) == LONGEST and failed.note.endswith(" …")
+
+
+def test_a_remark_takes_signs_that_are_joined():
+    assert as_remark("👩‍🔬 می‌خواهم") == "👩‍🔬 می‌خواهم"

@@ -17,6 +17,7 @@ import numpy as np
 from cboc.errors import CbocError
 
 NUMBER = re.compile(r"[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?", re.ASCII)  # with one separator at most
+NOT_ZERO = re.compile(r"[+-]?[\d.]*[1-9]", re.ASCII)  # how a number begins that is not zero
 GROUPED = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)  # a comma that may mean thousands or decimals
 
 
@@ -24,7 +25,8 @@ def read_number(text: str) -> float | None:
     """The number that a text means; None if it is not a finite number."""
     written = pointed(text)
     number = float(written) if NUMBER.fullmatch(written) else None
-    return number if number is not None and isfinite(number) else None
+    is_lost = number == 0.0 and NOT_ZERO.match(written) is not None  # too small for a float
+    return number if number is not None and isfinite(number) and not is_lost else None
 
 
 def as_number(value: Any) -> float | None:

@@ -11,6 +11,8 @@ from cboc.arrays import is_number
 from cboc.data.numbers import as_number
 from cboc.errors import CbocError
 
+LARGEST = 1e150  # of an outcome: squares of differences are still numbers
+
 
 @dataclass(frozen=True)
 class Measurement:
@@ -57,6 +59,13 @@ def as_measurements(outcome: Any, objectives: tuple[str, ...]) -> dict[str, Meas
 
 
 def _measurement(outcome: Any) -> Measurement:
+    measured = _as_measurement(outcome)
+    if abs(measured.mean) > LARGEST or (measured.sem or 0.0) > LARGEST:
+        raise CbocError(f"an outcome is a number up to {LARGEST:g}; {measured} is too large to reckon with.")
+    return measured
+
+
+def _as_measurement(outcome: Any) -> Measurement:
     if isinstance(outcome, Measurement):
         return outcome
     if isinstance(outcome, tuple | list):

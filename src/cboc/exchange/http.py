@@ -18,9 +18,10 @@ from functools import lru_cache
 from typing import Any
 
 from cboc.arrays import is_number
-from cboc.errors import CbocError, installing
+from cboc.errors import CbocError, installing, short
 from cboc.exchange.network import Unreachable
 from cboc.exchange.wire import REFUSAL, Endpoint, Form, Misfit, read
+from cboc.names import is_printable
 
 try:
     import httpx2
@@ -185,8 +186,8 @@ def check_address(given: object) -> None:
         url = httpx2.URL(given) if isinstance(given, str) else httpx2.URL()
     except httpx2.InvalidURL:
         url = httpx2.URL()
-    if url.scheme not in ("http", "https") or not url.host:
-        raise CbocError(f"a coordinator's address looks like https://host:8000; '{given}' does not.")
+    if url.scheme not in ("http", "https") or not url.host or url.userinfo or not is_printable(str(given)):
+        raise CbocError(f"a coordinator's address looks like https://host:8000; {short(str(given))} does not.")
 
 
 def check_patience(given: object) -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from pathlib import Path
 from secrets import token_urlsafe
 
-from cboc.errors import CbocError
+from cboc.errors import CbocError, short
 from cboc.exchange.invitation import Invitation, read_invitation
 from cboc.exchange.study import Study
 from cboc.joining import coordinator
@@ -35,7 +35,7 @@ def keep(given: Invitation, storage: str | Path) -> SiteFile:
             f"{file.path} has joined '{file.about['agreement']['name']}' already; --file names another file for "
             "another study, and cboc join takes a new invitation for the same one."
         )
-    kept = {"url": given.url, "code": given.code, "certificate": given.certificate}
+    kept = {"url": given.url, "code": given.code, "certificate": given.certificate, "named": given.site}
     if any(file.about.get(name) != value for name, value in kept.items()):
         file.remember(**kept, token=token_urlsafe(32))
     return file
@@ -54,6 +54,10 @@ def look(file: SiteFile, patience: float = 60.0) -> tuple[Study, str]:
         there.agreement, f"the coordinator at {network.client.url} sent an agreement that cannot be read."
     )
     study.index(there.site)
+    if (named := file.about.get("named")) not in (None, "", there.site):
+        raise CbocError(
+            f"the invitation names site {short(named)}, but its code is for site '{there.site}'; ask for another."
+        )
     return study, there.site
 
 

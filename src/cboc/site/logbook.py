@@ -21,7 +21,7 @@ from cboc.data.dataset import Dataset
 from cboc.data.objective import Outcome, as_measurements
 from cboc.errors import CbocError, at, check_kind
 from cboc.site.plate import Plate
-from cboc.site.remark import as_remark
+from cboc.site.remark import as_reason, as_remark
 from cboc.site.trial import OPEN, OVER, TOLD, UNANSWERED, Status, Trial
 from cboc.space.space import Space
 
@@ -239,7 +239,7 @@ class Logbook:
     ) -> Trial:
         """See `Site.fail`."""
         known = self._known(trial)
-        check_kind("the reason of a failure", reason, str, "a text")
+        reason = as_reason(reason)
         if known.status is Status.COMPLETE:
             raise CbocError(
                 f"trial {trial.number} of '{self.site}' already has a result, {known.y:g}; it cannot fail now."
