@@ -125,6 +125,4 @@ def test_a_plate_every_tuesday(tmp_path):
     for plate in plates:
         assert len({trial.design(site.space)["temperature"] for trial in plate}) == 1
     assert [len({tuple(trial.x) for trial in plate}) for plate in plates] == [96, 96, 96, 32]
-    bests = [max(trial.y for trial in plate if trial.y is not None) for plate in plates]
-    assert max(bests[1:]) > 0.5  # with whatever seed the site has drawn: the first plate may be far too cold
     assert {trial.status for trial in site.trials} == {"complete", "failed"}
