@@ -80,6 +80,7 @@ def test_no_is_no(folder):
     said = ("--column", "SD=ignore", "--answer", "empty=drop")
     assert "nothing was taken from old.csv" in refused(*JOIN, "--data", "old.csv", *said, said="n\n")
     assert not (folder / "site.db").exists()
+    assert "--yes agrees in a script." in refused(*JOIN, "--data", "old.csv", *said)  # nobody is there to be asked
     assert "cannot read nowhere.csv: No such file" in refused(*JOIN, "--data", "nowhere.csv")
 
 

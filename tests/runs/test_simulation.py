@@ -426,7 +426,7 @@ def test_among_options_and_whole_numbers_only_sites_that_are_alike_go_together(a
         ({"direction": None}, "direction is 'maximise' or 'minimise', or one of these by site; this is None"),
         ({"direction": "up"}, "unknown direction 'up'"),
         ({"data": 3}, "data is a dictionary with a Dataset for every site that has one; this is 3"),
-        ({"data": {"a": 3}}, "a site's data is a Dataset; this is 3"),
+        ({"data": {"a": 3}}, "a site's data is a Dataset; .* this is 3"),
         ({"policy": 3}, r"a simulation's policy is a Policy\(...\); this is 3"),
         ({"journal": 3}, "journal is the path of a file; this is 3"),
         ({"journal": "/proc/x"}, "cannot write /proc/x: .*; choose another file"),

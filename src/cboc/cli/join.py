@@ -116,6 +116,7 @@ def join(
         needs("page", "httpx2")
         terms = _terms(address, file, code=code, certificate=trusted, study=expected, site=site, git=bool(git))
         earlier = {"data": seen_table(data, terms, outcome, column, answer, is_sure=yes)}
+        expected = expected or terms  # if they change meanwhile, nothing is joined
     given = {name: value for name, value in (("initial", initial), ("most_cost", most_cost)) if value is not None}
     joined = site_of(
         file,

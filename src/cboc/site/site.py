@@ -441,7 +441,7 @@ class Site:
 def _check_data(site: Site) -> None:
     """Raise one sentence if a site's data from before the study are not of its kind."""
     who, data = f"site '{site.name}'", site.data
-    check_kind("a site's data", data, Dataset, "a Dataset")
+    check_kind("a site's data", data, Dataset, "a Dataset; Dataset.from_frame and cboc.preview(...).dataset make one")
     if data.direction != site.direction:
         raise CbocError(f"{who} is to {site.direction}, but its data say {data.direction}; make them agree.")
     if data.dimension != site.space.dimension:

@@ -76,3 +76,15 @@ def test_a_frame_of_polars_is_read_alike():
     columns = {"a": [1, 2, 3], "b": [0.5, 0.5, 0.5], "y": [5.0, None, float("nan")], "when": [datetime(2024, 5, 1)] * 3}
     seen, other = preview(polars.DataFrame(columns), SPACE), preview(pd.DataFrame(columns), SPACE)
     assert seen.questions == other.questions and outcomes(seen) == outcomes(other)
+
+
+def test_a_frame_in_place_of_a_dataset_is_told_how_to_become_one():
+    study = cboc.Study(SPACE, ["x"], 3)
+    frame = pd.DataFrame({"a": [1, 2], "b": 0.5, "y": [5.0, np.nan]})
+    with pytest.raises(CbocError, match="a site's data is a Dataset; Dataset.from_frame and cboc.preview") as told:
+        cboc.Site(study, "x", cboc.Ledger(study), direction="maximise", data=frame)
+    assert "\n" not in str(told.value)
+    with pytest.raises(CbocError, match="a site's data is a Dataset"):
+        cboc.simulate(study, {"x": lambda design: design["a"]}, direction="maximise", data={"x": frame})
+    data = cboc.preview(frame, SPACE, empty="drop").dataset("maximise")
+    assert cboc.Site(study, "x", cboc.Ledger(study), direction="maximise", data=data).data.y.tolist() == [5]

@@ -17,7 +17,7 @@ INVISIBLE = {0xFEFF: None, 0x200B: None, 0xAD: None}  # marks that come along wh
 
 @dataclass(frozen=True)
 class Trouble:
-    """A cell that cannot be read, and why."""
+    """A cell that cannot be read, and why. Among plain values, texts and times it is told by its type as these are."""
 
     reason: str
 
