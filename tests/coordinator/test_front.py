@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+import cboc
 from cboc import CbocError, Study
 from cboc.cli import coordinator
 from cboc.cli.app import app as commands
@@ -330,3 +331,14 @@ def test_a_start_with_a_wrong_name_or_proxy_begins_nothing(serve, tmp_path):
     assert "a name is written as cboc.example.org" in serve("--name", "https://cboc.example.org", code=2)
     assert "a proxy is named by its address" in serve("--proxy", "caddy", code=2)
     assert not (tmp_path / "own.db").exists()
+
+
+def test_a_site_is_told_what_to_do_about_a_wrong_name(engine, tmp_path):
+    code = Tokens(engine).invite(STUDY.name, "y")
+    with behind(engine) as base:
+        elsewhere = base.replace("127.0.0.1", "127.1")  # another name of this machine, which nobody has given
+        with pytest.raises(
+            CbocError, match=r"does not answer to the name .* can add that name with cboc serve --name\."
+        ):
+            cboc.join(elsewhere, code, storage=tmp_path / "y.db", direction="minimise", patience=5.0)
+        assert cboc.join(base, code, storage=tmp_path / "y.db", direction="minimise").name == "y"
