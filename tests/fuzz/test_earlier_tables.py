@@ -16,7 +16,6 @@ from cboc.data.earlier.answers import Answers
 from cboc.data.earlier.preview import look_into
 from cboc.data.headers import plain
 from cboc.errors import CbocError
-from cboc.site import worksheet
 from cboc.space.parameters import Choice, Float, Int
 from cboc.space.space import Space
 
@@ -25,8 +24,9 @@ ROWS = [
     (n, 20.25 + 5.5 * n, 1 + n % 9, ("water", "dmso")[n % 2], 0.125 + n, (0.5, "")[n % 2], said, f"note {n}")
     for n, said in enumerate(["ok", "", "ok", "", "ok", "", "ok", "failed", "ok", "", "ok", ""])
 ]
+NAMES = {",": "commas", ";": "semicolons", "\t": "tabs"}
 HEADER = ("run", "temperature (°C)", "cycles", "solvent", "y", "sem", "status", "remark")
-FLIPS, QUOTES, CELLS, BOOKS, SHEETS = 500, 500, 500, 60, 500
+FLIPS, QUOTES, CELLS, BOOKS = 500, 500, 500, 60
 HOSTILE = [
     "", " ", "-", "n.d.", "<LOD", "failed", "NaN", "inf", "1e999", "1e-999", "0x10", "1_0", "٣", "½", "²",
     "1,234", "1.234", "0,5", "1.234,5", "12:30", "2024-01-02", "5 %", "=1+1", "+5", "-5", "'5", "@SUM(A1)",
@@ -100,7 +100,7 @@ def check_nothing_is_lost(seen, numbers):
 
 
 @pytest.mark.parametrize(("delimiter", "decimal"), [(",", "."), (";", ","), ("\t", ".")])
-def test_bytes_that_are_flipped(delimiter, decimal):
+def test_bytes_that_are_flipped(tally, delimiter, decimal):
     rng, counts = random.Random(11), Counter()
     good = written(ROWS, delimiter, decimal=decimal).encode()
     assert len(look(good).taken) == len(ROWS) and look(good).is_settled
@@ -123,12 +123,12 @@ def test_bytes_that_are_flipped(delimiter, decimal):
             check_nothing_is_lost(
                 seen, [n for n, line in enumerate(lines, 1) if n > 1 and line.strip(f" {used}\x0b\x0c")]
             )
-    print(f"\nflipped bytes, {delimiter!r}: {dict(counts)}")
+    tally(f"old tables with flipped bits, {NAMES[delimiter]}", **counts)
     assert min(counts["refused"], counts["asked"], counts["read"]) > 5
 
 
 @pytest.mark.parametrize(("delimiter", "decimal"), [(",", "."), (";", ",")])
-def test_quotes_that_are_left_open_swallow_no_line(delimiter, decimal):
+def test_quotes_that_are_left_open_swallow_no_line(tally, delimiter, decimal):
     rng, counts = random.Random(15), Counter()
     good = written(ROWS, delimiter, decimal=decimal)
     for _ in range(QUOTES // 2):
@@ -143,12 +143,12 @@ def test_quotes_that_are_left_open_swallow_no_line(delimiter, decimal):
         if seen is not None and seen.taken:
             untouched = [n for n, line in enumerate(text.split("\n"), 1) if n > 1 and line and line in good.split("\n")]
             check_nothing_is_lost(seen, untouched)
-    print(f"\nquotes, {delimiter!r}: {dict(counts)}")
+    tally(f"old tables with open quotes, {NAMES[delimiter]}", **counts)
     assert min(counts["refused"], counts["read"]) > 5
 
 
 @pytest.mark.parametrize(("delimiter", "decimal"), [(",", "."), (";", ",")])
-def test_cells_with_hostile_text(delimiter, decimal):
+def test_cells_with_hostile_text(tally, delimiter, decimal):
     rng, counts = random.Random(12), Counter()
     for _ in range(CELLS // 2):
         rows = [list(row) for row in ROWS]
@@ -175,11 +175,11 @@ def test_cells_with_hostile_text(delimiter, decimal):
         untouched = {n for n, row in zip(list(starts)[1:], range(len(rows)), strict=True) if row not in touched}
         if not any(question.name == "decimal" for question in seen.questions) and "another table" not in str(seen):
             assert untouched <= taken, (touched, rows)
-    print(f"\nhostile cells, {delimiter!r}: {dict(counts)}")
+    tally(f"old tables with hostile cells, {NAMES[delimiter]}", **counts)
     assert min(counts["asked"], counts["read"]) > 5
 
 
-def test_books_that_are_damaged():
+def test_books_that_are_damaged(tally):
     rng, counts = random.Random(13), Counter()
     book, file = openpyxl.Workbook(), io.BytesIO()
     for row in (HEADER, *ROWS):
@@ -197,36 +197,5 @@ def test_books_that_are_damaged():
         seen = look(bytes(content))
         counts["refused" if seen is None else "read"] += 1
         assert seen is None or [(row.row.x.tolist(), row.row.y) for row in seen.taken] == rows
-    print(f"\ndamaged books: {dict(counts)}")
+    tally("old books with damaged bytes", **counts)
     assert counts["refused"] > 5
-
-
-def test_sheets_that_are_damaged():
-    rng, counts = random.Random(14), Counter()
-    header = "trial,temperature,cycles,solvent,y,sem,status,cost"
-    good = [f"{n},{20.25 + 5.5 * n},{1 + n},water,{0.125 + n},,,{n}.5" for n in range(8)]
-    for _ in range(SHEETS):
-        text = bytearray("\n".join([header, *good]).encode())
-        for _ in range(rng.choice([1, 1, 2, 5])):
-            text[rng.randrange(len(text))] ^= 1 << rng.randrange(7)
-        content = text.decode("ascii", "replace")
-        try:
-            entries = worksheet.read_text(content, SPACE)
-        except CbocError:
-            counts["refused"] += 1
-            continue
-        counts["read"] += 1
-        lines = content.splitlines()
-        if '"' in content or "'" in content or len(lines) != 9:
-            continue
-        names = [name.strip() for name in lines[0].split(",")]
-        rows = [dict(zip(names, map(str.strip, line.split(",")), strict=True)) for line in lines[1:]]
-        told = {row["trial"]: row for row in rows if any(row.get(name) for name in ("y", "sem", "status", "cost"))}
-        assert sorted(map(int, told)) == sorted(entry.trial for entry in entries)
-        for entry in entries:
-            row = told[next(trial for trial in told if int(trial) == entry.trial)]
-            assert (number(row["y"]) if row["y"] else None) == (entry.measured and entry.measured.mean)
-            assert entry.design["temperature"] == number(row["temperature"])
-            assert entry.cost == (number(row["cost"]) if row.get("cost") else None)
-    print(f"\ndamaged sheets: {dict(counts)}")
-    assert min(counts["refused"], counts["read"]) > 20
