@@ -115,6 +115,8 @@ name = "y"
 def test_by_the_commands(tmp_path, monkeypatch):
     monkeypatch.setattr(coordinator, "_run", lambda *_: None)
     url, file = f"sqlite:///{tmp_path / 'coordinator.db'}", tmp_path / "study.toml"
+    for name in ("CBOC_DATABASE", "CBOC_NAMES", "FORWARDED_ALLOW_IPS"):  # that serving changes
+        monkeypatch.setenv(name, "")
 
     def call(*command, code=0, said=None):
         words = [*map(str, command), "--database", url]

@@ -134,7 +134,7 @@ def test_counts_are_for_this_machine_and_for_admins(engine, exchange):  # noqa: 
 
     async def status(host, person="stranger"):
         transport = httpx2.ASGITransport(app, client=(host, 4711))
-        async with httpx2.AsyncClient(transport=transport, base_url="http://coordinator") as client:
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
             cookie = {"Cookie": f"cboc_login={cookies[person]}"} if person in cookies else {}
             return (await client.get("/metrics", headers=cookie)).status_code
 
