@@ -110,6 +110,12 @@ def test_bad_jobs_get_one_sentence(make, sentence):
 def test_a_damaged_row_is_refused():
     row = Reading(probe(), (0.5, 0.6), (0.7, 0.8), (0.0, 0.1)).to_json()
     assert Reading.from_json(row).area == (0.5, 0.6)
-    for spoilt in ({"area": [0.5]}, {"final": [0.7, 1.2]}, {"area": ["a", "b"]}, {"amount": True}):
+    for spoilt in (
+        {"area": [0.5]},
+        {"final": [0.7, 1.2]},
+        {"area": ["a", "b"]},
+        {"amount": True},
+        {"area": [0.8, 0.6]},
+    ):
         with pytest.raises(ValueError, match=r".*"):
             Reading.from_json(row | spoilt)

@@ -38,6 +38,7 @@ def test_differences_are_paired_by_seed_and_from_the_same_sites():
     """Mean 0.2, standard error 0.1, t₀.₉₇₅ = 12.706; alone has a third site, which does not count."""
     gains = table(dial_tables([*alone(), *together(), *again()]), "Area minus alone's: cboc")
     assert gains.columns == ("", "alone", "K = 2", "null, K = 2")
+    assert gains.notes[0].startswith("Alone: the mean of all 3 sites; every difference is from the same sites alone.")
     assert gains.rows == (("r = 0.5, 2 parameters", "0.633", "+0.200 ± 1.271", "+0.000 ± 0.000"),)
     assert "1 comparisons: where nothing differs, about 0.1 leave out zero" in gains.notes[0]
 

@@ -140,7 +140,8 @@ def test_other_numbers_of_rounds_live_in_one_directory(tmp_path):
      {"flat": None}, {"seed": "0"}, {"noise": None}, {"regret": [0.1, float("inf")]},
      {"is_displaced": "no"}, {"final": ["0.5", "0.5"]}, {"seed": True}, {"sites": 2.0}, {"flat": 1.5}, {"flat": True},
      {"noise": True}, {"noise": 10**400}, {"final": [True, True]}, {"final": [-1e308, 0.5]}, {"final": "ab"},
-     {"regret": [1e308, 1e308]}, {"final": [10**400, 0]}, {"rounds": 3.0}, {"problem": 5}, {"method": []}],
+     {"regret": [1e308, 1e308]}, {"final": [10**400, 0]}, {"rounds": 3.0}, {"problem": 5}, {"method": []},
+     {"curve": [0.0, 0.5, 0.25, 0.75]}, {"area": [0.25, 0.5]}, {"final": [0.9, 1.0]}, {"area": [0.6, 0.4]}],
 )  # fmt: skip
 def test_a_line_that_no_run_has_written_is_named(tmp_path, damage):
     run(work, JOBS[:1], Results(tmp_path, Row), in_order)

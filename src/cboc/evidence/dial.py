@@ -15,7 +15,7 @@ import numpy as np
 
 from cboc.errors import CbocError, at, did_you_mean, whole
 from cboc.evidence.case import begin
-from cboc.evidence.job import check_seed, numbers, rounded
+from cboc.evidence.job import check_rise, check_seed, numbers, rounded
 from cboc.evidence.methods.registry import method, method_anywhere
 from cboc.evidence.methods.starts import started
 from cboc.problems.problem import Problem
@@ -139,7 +139,9 @@ class Reading:
     def from_json(cls, row: dict[str, Any]) -> Reading:
         (amount,) = numbers([row["amount"]])
         job = Probe(World(row["kind"], amount, row["dimension"]), row["sites"], row["method"], row["seed"])
-        return cls(job, *(numbers(row[name]) for name in MEASURES))
+        read = cls(job, *(numbers(row[name]) for name in MEASURES))
+        check_rise((), read.area, read.final)
+        return read
 
 
 def dials_of(kinds: Sequence[str], shares: Iterable[float], dimensions: Iterable[int]) -> list[World]:

@@ -6,6 +6,7 @@ Everything in a row follows from the job alone, whoever runs it and when; the CP
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -80,6 +81,19 @@ def scenario_of(row: dict[str, Any]) -> Scenario:
     )
 
 
+def check_curve(curve: Sequence[float], area: Sequence[float], final: Sequence[float]) -> None:
+    """Raise a ValueError if a mean curve (T,), and its mean and its end by site (K,), contradict each other."""
+    ends = np.array([np.mean(curve) - np.mean(area), curve[-1] - np.mean(final)])
+    if (np.abs(ends) > 10.0**-CURVE_DIGITS).any():
+        raise ValueError("a mean curve is not that of its sites")
+
+
+def check_rise(curve: Sequence[float], area: Sequence[float], final: Sequence[float]) -> None:
+    """Raise a ValueError if a best so far falls: in a mean curve (T,), or to an end below the mean, by site (K,)."""
+    if (np.diff(curve) < 0.0).any() or (np.array(area) > np.array(final)).any():
+        raise ValueError("a best so far falls")
+
+
 def numbers(values: object) -> tuple[float, ...]:
     """A JSON list as a tuple, if it holds only numbers: neither words nor true and false."""
     if not isinstance(values, list) or not all(type(value) in (int, float) for value in values):
@@ -126,7 +140,11 @@ class Row:
     def from_json(cls, row: dict[str, Any]) -> Row:
         job = Job(scenario_of(row), row["surrogate"], row["method"], row["seed"])
         curve, final, area, regret = (numbers(row[name]) for name in ("curve", "final", "area", "regret"))
-        return cls(job, curve, final, area, regret, row["flat"])
+        read = cls(job, curve, final, area, regret, row["flat"])
+        check_curve(curve[1:], area, final)
+        if not job.scenario.noise and job.scenario.trouble is not Trouble.FAILURES:
+            check_rise(curve, area, final)
+        return read
 
 
 def work(job: Job) -> tuple[dict[str, Any], float]:

@@ -153,6 +153,36 @@ def test_a_damaged_row_is_refused(folder):
             Progress.from_json(row | {name: values})
 
 
+def contradictions(row):
+    """Values within their bounds that contradict the rest of a row."""
+    return {
+        "curve": [*row["curve"][:20], 0.0, *row["curve"][21:]],  # a best so far falls
+        "area": [*row["area"][1:], 0.0],  # another mean than that of the curve
+        "final": [row["final"][0] - 0.005, *row["final"][1:]],  # another end than that of the curve
+        "arrival": [EXPERIMENTS + 1 if each <= EXPERIMENTS else 1 for each in row["arrival"]],
+        "repeats": [EXPERIMENTS, *row["repeats"][1:]],  # the first experiment repeats nothing
+    }
+
+
+@pytest.mark.parametrize("name", ["curve", "area", "final", "arrival", "repeats"])
+def test_a_row_that_contradicts_itself_is_refused(folder, name):
+    row, _ = carry_out(folder, job("random", seed=1, initial=10))
+    assert min(row["area"]) > 0.0 and row["area"][0] < row["final"][0] - 0.005 and Progress.from_json(row)
+    with pytest.raises(ValueError, match=r".*"):
+        Progress.from_json(row | {name: contradictions(row)[name]})
+
+
+def test_an_area_that_its_arrival_cannot_give_is_refused(folder):
+    """Who has arrived has at least 0.95 from there on: 0.95 · 31 / 40 = 0.74 of area by experiment 10."""
+    row, _ = carry_out(folder, job("random"))
+    one = row | {"curve": [0.5] * EXPERIMENTS, "area": [0.5] * 3, "final": [0.5] * 3, "arrival": [41] * 3}
+    assert Progress.from_json(one)
+    late = {"curve": [0.5] * 39 + [1.0], "area": [0.5125] * 3, "final": [1.0] * 3}
+    assert Progress.from_json(one | late | {"arrival": [40] * 3})
+    with pytest.raises(ValueError, match="contradicts its Gaps"):
+        Progress.from_json(one | late | {"arrival": [10] * 3})
+
+
 def test_without_tables_nothing_is_run():
     with pytest.raises(CbocError, match="--data says where these tables are"):
         carry_out(None, job("individual"))

@@ -100,7 +100,11 @@ def copied(folder, to, change):
         ("yield is a number, but got '5_0'", lambda text: text + "B1,L1,iodide,a,5_0\n"),
         ("is no table of cells (field larger than", lambda text: text + 'B1,"' + 200_000 * "x"),
         ("has no line that names its options", lambda text: text.splitlines()[0] + "\n"),
-        ("and a table has at most 100,000", lambda text: text + "".join(f"B{k},L{k},x,a{k},5\n" for k in range(60))),
+        (
+            "a family has at most 100,000 for all",
+            lambda text: text + "".join(f"B{k},L{k},x,a{k},5\n" for k in range(60)),
+        ),
+        ("at 5,003 sites, and a family has", lambda text: text + "".join(f"B1,L1,x{k},a,5\n" for k in range(5000))),
     ],
 )
 def test_a_damaged_table_is_one_sentence(folder, tmp_path, sentence, change):

@@ -17,7 +17,7 @@ import numpy as np
 from cboc.arrays import Array
 from cboc.errors import CbocError, did_you_mean, whole
 from cboc.evidence.case import Case, Method, begin
-from cboc.evidence.job import CURVE_DIGITS, check_seed, numbers, rounded
+from cboc.evidence.job import CURVE_DIGITS, DIGITS, check_curve, check_rise, check_seed, numbers, rounded
 from cboc.evidence.methods.consensus import Consensus
 from cboc.evidence.methods.registry import method, method_anywhere
 from cboc.evidence.methods.starts import started
@@ -115,8 +115,19 @@ class Progress:
             raise ValueError(f"a Gap of {self.job.name} is not in [0, 1]")
         if not all(type(n) is int and 1 <= n <= EXPERIMENTS + 1 for n in self.arrival):
             raise ValueError(f"an arrival of {self.job.name} is not an experiment")
-        if not all(type(n) is int and 0 <= n <= EXPERIMENTS for n in (*self.failures, *self.repeats)):
+        counted = all(type(n) is int and 0 <= n <= EXPERIMENTS for n in (*self.failures, *self.repeats))
+        if not counted or EXPERIMENTS in self.repeats:  # the first repeats nothing
             raise ValueError(f"{self.job.name} has an impossible number of failures or repeats")
+
+    def _check_arrivals(self) -> None:
+        """Raise a ValueError if a site has arrived and does not end near, or its area does not fit its arrival."""
+        area, final, before = np.array(self.area), np.array(self.final), np.array(self.arrival) - 1
+        has_arrived, slack = before < EXPERIMENTS, 10.0**-DIGITS
+        least = np.where(has_arrived, NEAR * (EXPERIMENTS - before), 0.0) / EXPERIMENTS
+        most = (np.minimum(final, NEAR) * before + final * (EXPERIMENTS - before)) / EXPERIMENTS
+        is_near = np.where(has_arrived, final >= NEAR - slack, final <= NEAR + slack)
+        if not (is_near & (least - slack <= area) & (area <= most + slack)).all():
+            raise ValueError(f"an arrival of {self.job.name} contradicts its Gaps")
 
     def to_json(self) -> dict[str, Any]:
         job = {name: getattr(self.job, name) for name in ("family", "initial", "pace", "method", "seed")}
@@ -126,7 +137,11 @@ class Progress:
     def from_json(cls, row: dict[str, Any]) -> Progress:
         job = Campaign(row["family"], row["initial"], Pace(row["pace"]), row["method"], row["seed"])
         curve, area, final = (numbers(row[name]) for name in GAPS)
-        return cls(job, curve, area, final, *(tuple(row[name]) for name in COUNTS))
+        read = cls(job, curve, area, final, *(tuple(row[name]) for name in COUNTS))
+        check_curve(curve, area, final)
+        check_rise(curve, area, final)
+        read._check_arrivals()
+        return read
 
 
 def campaigns(

@@ -28,7 +28,7 @@ from cboc.space.space import Space
 MOST_SITES = 8  # of a study; where a family has more, each seed draws its own
 SIMPLEX = Space({name: Float(0.0, 1.0) for name in FRACTIONS}, [f"{' + '.join(FRACTIONS)} == 1"])
 CLOSE = 1e-6  # so far may fractions be from a sum of 1
-LARGEST = 100_000  # designs of a table
+LARGEST = 100_000  # designs of all tables of a family
 
 
 @dataclass(frozen=True)
@@ -58,10 +58,11 @@ def reactions(
         }
         if not lines:
             raise CbocError(f"{directory / source.file} has no line that names its options; get the file again.")
-        if (size := prod(map(len, choices.values()))) > LARGEST:
+        sites = {tuple(line.cells[column] for column in site) for line in lines}
+        if (size := prod(map(len, choices.values()))) * len(sites) > LARGEST:
             raise CbocError(
-                f"{directory / source.file} has options for {size:,} designs, and a table has at most {LARGEST:,}; "
-                f"get the file again ({PAGE})."
+                f"{directory / source.file} has options for {size:,} designs at {len(sites):,} sites, and a family has "
+                f"at most {LARGEST:,} for all of its sites; get the file again ({PAGE})."
             )
         with at(str(directory / source.file)):
             space = Space({name: Choice(tuple(found)) for name, found in choices.items()})

@@ -207,7 +207,7 @@ def gains_table(readings: Readings, method: str, measure: str) -> Table:
         rows.append((world.name, _alone(readings, world, measure), *map(difference, gains), *nulls))
     head = ("", "alone", *(f"K = {count}" for count in sites), *(f"null, K = {count}" for count in _ends(sites)))
     title = f"{measure.capitalize()} minus alone's: {method}"
-    note = f"{_seeds(counts)} {chance(len(counts))} {NULL_NOTE} {COUNTED}"
+    note = f"{_most_alone(readings)} {_seeds(counts)} {chance(len(counts))} {NULL_NOTE} {COUNTED}"
     return Table(title, head, tuple(rows) if counts else (), (note,))
 
 
@@ -268,6 +268,14 @@ def _alone(readings: Readings, world: World, measure: str) -> str:
     """A measure of working alone, at all sites."""
     cell = readings.cell(world, readings.most_sites(world), ALONE)
     return NOTHING if cell is None else f"{cell.of(measure).mean():.3f}"
+
+
+def _most_alone(readings: Readings) -> str:
+    """What the column 'alone' is a mean of: the largest group, of which smaller ones are the first sites."""
+    if not readings.dials:
+        return "Nobody alone yet."
+    most = span([readings.most_sites(world) for world in readings.dials])
+    return f"Alone: the mean of all {most} sites; every difference is from the same sites alone."
 
 
 def _harm(readings: Readings, world: World, sites: int, method: str) -> str:
