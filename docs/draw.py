@@ -56,10 +56,6 @@ LESSONS = {"slices.png": "learned-slices.png", "contours.png": "learned-contours
 
 
 def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([CBOC, "demo", "--out", folder], check=True)
-        (picture,) = Path(folder).glob("*.png")
-        shutil.copy(picture, HERE / "demo.png")
     lessons()
     subprocess.run([CBOC, "evidence", "show", EVIDENCE], check=True)
     subprocess.run([CBOC, "evidence", "theory", "--out", EVIDENCE / "theory"], check=True)

@@ -21,7 +21,7 @@ import argparse
 import numpy as np
 
 from cboc import Ledger, Policy, Site, Study, simulate
-from cboc.advice.contradiction import contradicted
+from cboc.advice.advice import advise
 from cboc.problems.synthetic import levy
 from cboc.strategy.bayesian import Bayesian
 from cboc.strategy.collaborative import collaborative
@@ -57,21 +57,16 @@ def gaps(D: int, arm: str, seed: int) -> tuple[float, ...]:
     history = simulate(study, experiments, direction="minimise", policy=policy)
     found, named = [], []
     for site in HONEST:
-        named.append(
-            named_by(Site(study, site, Ledger(study), direction="minimise", policy=policy, trials=history.of(site)))
-        )
+        if arm.endswith(WITH):
+            at_the_end = Site(study, site, Ledger(study), direction="minimise", policy=policy, trials=history.of(site))
+            named.append(advise(at_the_end).contradicted)
         y = np.array([trial.y for trial in history.of(site)])
         best = np.minimum.accumulate(y)[2 * D - 1 :]
         found.append((best[0] - best) / best[0])  # the least is 0
     gap = np.array(found)
-    liars, others = np.mean([[LIAR in names, any(name != LIAR for name in names)] for names in named], axis=0)
+    pointed = [(LIAR in names, any(name != LIAR for name in names)) for names in named or [()]]
+    liars, others = np.mean(pointed, axis=0)
     return float(gap.mean()), float(gap[:, -1].mean()), float(liars), float(others)
-
-
-def named_by(site: Site) -> tuple[str, ...]:
-    """Whom `cboc advise` names to a site: neighbours whose best designs its own outcomes contradict."""
-    gp = Bayesian().surrogate(site.mind.situation())
-    return contradicted(site, gp)
 
 
 def main() -> None:

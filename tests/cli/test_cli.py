@@ -445,7 +445,9 @@ def test_best_is_the_best_trial_of_each_site(finished):
         assert {"x1": row["x1"], "x2": row["x2"]} in designs
         exported = json.loads(call("export", directory, "--format", "json").stdout)
         same = [t for t in exported if all(t[key] == row[key] for key in ("site", "how", "seed", "y"))]
-        assert (row["turn"], row["decision"]) in [(t["turn"], t["decision"]) for t in same]
+        assert row["turn"] in [t["turn"] for t in same]
+        kinds = {trial.kind for trial in source.of(row["site"]) if trial.y == row["y"]}
+        assert row["design"] in kinds and (row["how"] == "together" or row["design"] != "shared")
 
 
 @pytest.mark.parametrize("to_file", [False, True])
@@ -527,7 +529,7 @@ def test_best_counts_results_from_before_the_study(here):
     assert json.loads(simulated.stdout)[0]["best together"] == 99.0
     together, alone = json.loads(call("best", "run", "--format", "json").stdout)
     assert {key: together[key] for key in ("y", "T", "p", "turn")} == {"y": 99.0, "T": 30.0, "p": 2.0, "turn": None}
-    assert together["decision"] == "before the study" and alone == together | {"how": "alone"}
+    assert together["design"] == "before the study" and alone == together | {"how": "alone"}
     assert "[red] lab" in call("best", "run").stdout  # a name is a name, not markup
 
 

@@ -202,6 +202,19 @@ def test_the_audit_leaves_out_what_every_design_at_an_edge_holds():
     assert "2 of them are among the numbers that left: [0.4, 12.5]. 2 of them are 0" in call("audit").stderr
 
 
+@pytest.mark.usefixtures("begun")
+def test_the_audit_looks_for_outcomes_that_were_corrected_or_taken_back():
+    call("ask")
+    call("tell", "0.25")
+    call("tell", "0.375", "--trial", 0, "--again")
+    call("undo", "--trial", 0)
+    sent(X=[[0.25, 0.625]])
+    said = call("audit").stderr
+    assert (
+        "4 different outcomes, standard errors and costs are in x.db: 1 of them is among" in said and "[0.25]" in said
+    )
+
+
 def test_the_audit_leaves_out_the_steps_of_a_parameter(labs):
     assert labs
     file = SiteFile("x.db")

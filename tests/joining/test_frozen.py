@@ -207,5 +207,5 @@ def test_what_left_then_is_still_shown_and_looked_through(tmp_path):
     execute(file, "UPDATE sent SET body = ? WHERE id = 1", json.dumps({"x": [1.25]}).encode())
     reseal(file)
     audit = CliRunner().invoke(app, ["audit", "--file", str(file)])
-    assert "1 of them are among the numbers that left: [1.25]" in audit.stderr.replace("\n", " ")
+    assert "1 of them is among the numbers that left: [1.25]" in audit.stderr.replace("\n", " ")
     assert known <= {float(y) for name in ("y", "sem") for y in SiteFile(file).about["data"][name] if y is not None}

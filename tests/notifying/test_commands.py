@@ -130,7 +130,7 @@ def test_the_audit_lists_notifications_and_looks_for_outcomes_in_them(here):
     assert "NOTIFY" in said and "/webhook/run" in said and "trial 1 is ready to run" in said and "hush" not in said
     assert "none of them has left" in said
     SiteFile(here).record("mailto:a@b", "NOTIFY", "/mail/run", f"It was {PLANTED}.".encode())
-    assert f"1 of them are among the numbers that left: [{PLANTED}]" in call("audit")
+    assert f"1 of them is among the numbers that left: [{PLANTED}]" in call("audit")
 
 
 @pytest.fixture

@@ -145,7 +145,7 @@ def test_it_is_tried_again_and_then_once_said(site, path, notifier):
     notifier.done(site)
     notifier.wait(20.0)
     (sentence,) = notifier.said
-    assert "was not sent: [Errno" in sentence and sentence.endswith("Nothing else depends on it.")
+    assert "was not sent: Connection refused. " in sentence and sentence.endswith("Nothing else depends on it.")
 
 
 def test_nobody_waits_for_a_server_that_hangs(site, path, notifier):

@@ -11,7 +11,7 @@ import typer
 
 from cboc.cli.lab import RowFormat, site_file
 from cboc.cli.notes import notes
-from cboc.cli.show import Format, Row, write
+from cboc.cli.show import Format, Row, many, write
 from cboc.cli.site_option import FILE, SiteOption
 from cboc.cli.standing import local_time
 from cboc.consensus.matrix import quantise
@@ -61,8 +61,9 @@ def audit(
     for moved in kept.about.get("moves", ()):
         notes.print(f"The site moved from {moved['from']} to {moved['to']} on {local_time(moved['at'])}.")
     addresses = ", ".join(dict.fromkeys(message.address for message in sent))
+    size = sum(len(message.body) for message in sent)
     notes.print(
-        f"{len(sent)} messages, {sum(len(message.body) for message in sent):,} bytes, to {addresses or 'nobody'}. "
+        f"{many(len(sent), 'message')}, {size:,} bytes, to {addresses or 'nobody'}. "
         f"{_finding(kept, {number for message in sent for number in _numbers_in(message)})}"
     )
     for what in (message.content for message in sent):
@@ -84,7 +85,8 @@ def _finding(kept: SiteFile, sent: set[float]) -> str:
     """Say how many different numbers are private, and which of them are among those that were sent."""
     private, usual = _private(kept), _usual(kept)
     found = sorted((private - usual) & sent)
-    said = f"{len(found)} of them are among the numbers that left: {found[:5]}" if found else "none of them has left"
+    verb = "is" if len(found) == 1 else "are"
+    said = f"{len(found)} of them {verb} among the numbers that left: {found[:5]}" if found else "none of them has left"
     start = f"{len(private)} different outcomes, standard errors and costs are in {kept.path}: {said}"
     return f"{start}.{_left_out(len(private & usual), has_steps=len(usual) > len(EDGES))}"
 
@@ -115,8 +117,8 @@ def _numbers(body: Any) -> Iterator[float]:
 
 
 def _private(kept: SiteFile) -> set[float]:
-    """All that was measured or paid: outcomes, standard errors and costs, of the trials and from before the study."""
-    trials, before = kept.trials(), kept.about.get("data", {})
+    """All that was ever told: outcomes, standard errors and costs, also those since corrected, and from before."""
+    trials, before = [change.trial for change in kept.history()], kept.about.get("data", {})
     measured = [outcome for trial in trials for outcome in trial.outcomes.values()]
     told = {value for outcome in measured for value in (outcome.mean, outcome.sem)} | {trial.cost for trial in trials}
     told |= {value for name in ("y", "sem") for value in before.get(name, [])}

@@ -178,7 +178,8 @@ def certificate(
 ) -> None:
     """Make your own certificate, to try HTTPS before an authority has signed one.
 
-    Give the certificate, never the key, to every site together with its invitation: `cboc join --certificate`.
+    Sites need the certificate, never the key: `cboc invite --file lab-b.cboc --certificate cboc.pem` puts it into a
+    site's invitation.
 
     Example: `cboc certificate cboc.example.org 192.0.2.7`
     """

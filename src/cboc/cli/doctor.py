@@ -11,6 +11,7 @@ import typer
 from cboc import __version__
 from cboc.cli.address import is_private
 from cboc.cli.lab import QUICK, site_of
+from cboc.cli.show import many
 from cboc.cli.site_option import FILE, SiteOption
 from cboc.errors import CbocError
 from cboc.private_files import is_open_to_others
@@ -103,4 +104,4 @@ def _others(site: Site) -> Iterator[tuple[str, str, bool]]:
         unheard = (
             "" if peer.entries else "nothing was heard of it yet; has it joined this study, and has all come here?"
         )
-        yield peer.site, wrong or unheard or f"{peer.entries} entries are known", not (wrong or unheard)
+        yield peer.site, wrong or unheard or f"{many(peer.entries, 'entry', 'entries')} known", not (wrong or unheard)

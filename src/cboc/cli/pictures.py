@@ -100,7 +100,7 @@ def lack(view: View, kind: Kind) -> str:
     if kind == Kind.MATRIX and together[0].sites != course.study.sites:
         return "it has a row for every site, and this is one"
     if kind == Kind.CALENDAR and not course.has_times:
-        return "no times are known; in a study file, give the sites a duration"
+        return "no times are known; simulated experiments have some if their site has a duration"
     if kind == Kind.GAIN and not alone:
         return "nobody worked alone; cboc simulate --alone lets them, cboc advise estimates it"
     has_outcome = any(trial.y is not None for history in together for trial in history.trials)

@@ -43,12 +43,12 @@ def _outcomes(run: Run, site: str, how: str, seed: int, history: History) -> Ite
     """The outcomes of a site; results from before the study come first, so a trial has to be better."""
     row: dict[str, Any] = {"site": site, "how": how}
     if site in history.earlier:
-        origin: Row = {"seed": None, "turn": None, "decision": "before the study"}
+        origin: Row = {"seed": None, "turn": None, "design": "before the study"}
         yield {**row, "y": history.earlier[site], **origin, **run.record["earlier_designs"].get(site, {})}
     for trial in history.of(site):
         if trial.y is not None:
             turn = None if trial.turn is None else trial.turn.number
-            origin = {"seed": seed, "turn": turn, "decision": trial.decision and str(trial.decision)}
+            origin = {"seed": seed, "turn": turn, "design": str(trial.kind)}
             yield {**row, "y": trial.y, **origin, **trial.design(history.study.space)}
 
 

@@ -116,5 +116,6 @@ def sent(file: SiteFile, channel: Mail | Webhook, given: Notification, seconds: 
 
 def _in_words(error: Exception) -> str:
     """What went wrong, in one line that is safe for a terminal; never a password, which no such error holds."""
-    said = " ".join(str(error).split()) or type(error).__name__
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    said = " ".join(reason.split()) or type(error).__name__
     return "".join(letter for letter in said if letter.isprintable())[:LONGEST].rstrip(".")

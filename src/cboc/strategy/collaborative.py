@@ -21,5 +21,8 @@ def collaborative(
 
 
 def published() -> Gated:
-    """The paper's strategy: its surrogate and utility, every mix is followed, and no guide."""
+    """The paper's strategy: its surrogate and utility, every mix is followed, and no guide.
+
+    Whoever follows every mix trusts everybody: one site that lies costs the others dearly (docs/trust.md).
+    """
     return Gated(paper(), Gate(0.0))
