@@ -421,7 +421,7 @@ def test_advice_knows_what_was_measured_before(here):
 
 
 def test_advice_on_what_is_no_run(here, finished):
-    assert "is not the directory of a run" in sentence(call("advise", here / "nowhere"))
+    assert "there is no" in sentence(call("advise", here / "nowhere"))
     (here / "run").mkdir()
     assert "is not the directory of a run" in sentence(call("advise", here / "run"))
     record = json.loads((finished[0] / "run.json").read_text())
@@ -544,7 +544,7 @@ def test_where_no_experiment_has_succeeded_nobody_is_told_of_a_gain(here):
 @pytest.mark.usefixtures("here")
 def test_nothing_that_is_not_there_is_taken_for_an_unfinished_run():
     for command in ("plot", "export", "advise", "best"):
-        assert "nowhere is not the directory of a run" in sentence(call(command, "nowhere"))
+        assert "there is no nowhere; name a site's own file, or the dir" in sentence(call(command, "nowhere"))
     for command in ("advise", "best"):
         refused = sentence(call(command))
         assert "there is no site file site.db here" in refused and "the directory of a run" in refused
@@ -751,7 +751,7 @@ def test_ctrl_c_in_a_command_with_nothing_to_say_about_it_is_quiet(monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("cboc.cli.app.Run", interrupt)
-    result = call("best", "anything")
+    result = call("best", Path(__file__).parent)
     assert (result.exit_code, result.output) == (130, "")
 
 

@@ -66,6 +66,32 @@ def test_export_as_xlsx_by_the_name_of_the_file():
     assert "did you mean 'xlsx'" in refused("export", "--output", "mine.xls")
 
 
+@pytest.mark.usefixtures("file")
+def test_export_writes_nothing_under_a_name_that_says_something_else():
+    for name in ("mine.pdf", "mine.ods", "mine.XLSM"):
+        assert "is not written here" in refused("export", "--output", name)
+    assert "ends in .xlsx, and --format says csv" in refused("export", "--output", "mine.xlsx", "--format", "csv")
+    assert not list(Path().glob("mine.*"))
+    call("export", "--output", "mine.txt", "--format", "json")
+    assert json.loads(Path("mine.txt").read_text())
+
+
+@pytest.mark.parametrize("command", ["export", "plot", "report", "best"])
+def test_a_file_that_is_not_there_is_not_taken_for_a_run(tmp_path, monkeypatch, command):
+    monkeypatch.chdir(tmp_path)
+    assert "there is no lab-z.db; name a site's own file" in refused(command, "lab-z.db")
+
+
+def test_a_plate_beyond_the_budget_leads_to_what_is_open(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "study.toml").write_text(STUDY)
+    call("join", "stick:", "--site", "lab-a", "--study", "study.toml", "--direction", "max", "--initial", 0)
+    call("ask", "--count", 6)
+    result = CliRunner().invoke(app, ["ask", "--count", "6", "--output", "plate.csv"])
+    assert result.exit_code == 4 and "6 of them are still open. cboc ask shows what is open." in result.stderr
+    assert "cboc best" not in result.stderr
+
+
 def test_plot_draws_what_one_site_has_data_for(file):
     assert [Path(line).name for line in call("plot").split()] == [
         "progress.png", "calendar.png", "paths.png", "moves.png",
@@ -74,10 +100,13 @@ def test_plot_draws_what_one_site_has_data_for(file):
     assert (file.parent / "plots" / "paths.png").read_bytes().startswith(b"\x89PNG")
     assert "it has a row for every site, and this is one" in refused("plot", "--kind", "matrix")
     assert "nobody worked alone" in refused("plot", "--kind", "gain")
+    assert "--output is the directory of the pictures" in refused("plot", "--output", "mine.png")
+    assert not (file.parent / "mine.png").exists()
 
 
 def test_report_of_a_site_has_its_best_its_failures_and_all_experiments(file):
     assert call("report").strip() == str(Path("report.html"))
+    assert {call("report", option, "mine.html").strip() for option in ("--out", "--output")} == {"mine.html"}
     page = (file.parent / "report.html").read_text()
     assert (
         "the pump stopped" in page and "<h2>What failed</h2>" in page and "The best outcome, to maximise, is 5." in page

@@ -298,6 +298,8 @@ def plot(
     course = course_of(where, file)
     if course.place.is_file() and (site is not None or seed is not None):
         raise CbocError(f"{course.place} is one site with one history; --site and --seed are for a run's directory.")
+    if output is not None and output.suffix.lower() in pictures.ENDINGS:
+        raise CbocError(f"--output is the directory of the pictures, which are PNG and have names; got {output}.")
     folder = course.place.parent if course.place.is_file() else course.place
     drawn, left_out = pictures.draw(View(course, site, seed), kind, output or folder / pictures.FOLDER)
     for path in drawn:

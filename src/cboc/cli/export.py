@@ -22,6 +22,8 @@ from cboc.private_files import write_bytes, write_text
 from cboc.runs.run import Run
 from cboc.site.table import table_of
 
+FOREIGN = ("xls", "xlsm", "ods", "pdf", "html", "htm", "db", "doc", "docx")  # of files that hold no text table
+
 
 class As(StrEnum):
     """The forms in which experiments are exported."""
@@ -48,7 +50,7 @@ def export(
     Examples: `cboc export --output results.xlsx` at a site, `cboc export runs/first-study --output trials.csv`
     """
     known = file_in(where, file)
-    form = _form(output) if format is None else format
+    form = _form(output, format)
     if form is As.XLSX and output is None:
         raise CbocError("an XLSX file is not for a terminal; say where to write it, as in --output results.xlsx.")
     table = _table(trial_rows(Run(where))) if known is None else table_of(site_of(known))
@@ -65,12 +67,15 @@ def export(
     notes.print(f"Wrote {output}.")
 
 
-def _form(output: Path | None) -> As:
-    """The form that a file's name asks for; text that has no other name is CSV."""
+def _form(output: Path | None, format: As | None) -> As:
+    """The form that is asked for, by --format or by the file's name, which must not contradict it."""
     ending = "" if output is None else output.suffix.lower().removeprefix(".")
-    if ending in ("xls", "ods"):
+    if ending in FOREIGN:
         raise CbocError(f"--output {output} ends in .{ending}, which is not written here; {did_you_mean('xlsx', As)}")
-    return As(ending) if ending in (As.XLSX, As.JSON) else As.CSV
+    named = As(ending) if ending in (As.CSV, As.XLSX, As.JSON) else None
+    if format is not None and named not in (None, format):
+        raise CbocError(f"--output {output} ends in .{ending}, and --format says {format}; leave one of them out.")
+    return format or named or As.CSV
 
 
 def _table(rows: list[Row]) -> Table:

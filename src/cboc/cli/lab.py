@@ -120,7 +120,9 @@ def ask(
         notes.print(f"{waiting} {_whom(waiting.standing)}")
         raise typer.Exit(WAITING) from None
     except Finished as finished:
-        notes.print(f"{finished} {hint('best', file)} shows what it has found.")
+        is_open = bool(site.to_run) and not site.has_left
+        further = ("ask", "shows what is open") if is_open else ("best", "shows what it has found")
+        notes.print(f"{finished} {hint(further[0], file)} {further[1]}.")
         raise typer.Exit(FINISHED) from None
     if were_begun and count is not None:
         notes.print("These were asked for before and come first; ask again for others.")

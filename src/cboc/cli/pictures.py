@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 DPI = 200
 FOLDER = "plots"  # in the directory of a run
+ENDINGS = (".png", ".svg", ".pdf", ".jpg", ".jpeg")  # of pictures, which no directory has
 
 
 class Kind(StrEnum):

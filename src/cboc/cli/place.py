@@ -32,6 +32,8 @@ def file_in(where: Path, file: Path | None) -> Path | None:
             f"there is no site file {where} here; cboc join makes one. Or name another, or the directory of a run, "
             "such as runs/first-study."
         )
+    if not where.exists():
+        raise CbocError(f"there is no {where}; name a site's own file, or the directory of a run (cboc simulate).")
     return where if where.is_file() or where == FILE else None
 
 

@@ -29,7 +29,10 @@ def report(
     where: RunOrFile = FILE,
     file: FileOption = None,
     out: Annotated[
-        Path | None, typer.Option(help="The file to write.", show_default="report.html, in the run or beside the file")
+        Path | None,
+        typer.Option(
+            "--out", "--output", help="The file to write.", show_default="report.html, in the run or beside the file"
+        ),
     ] = None,
 ) -> None:
     """Write one page about a site, or about a directory of results, to mail, to print or to show.
