@@ -1,9 +1,5 @@
 """Before something is kept that is likely a mistake, it is asked about: on a terminal. A script is warned."""
 
-import os
-import pty
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -15,6 +11,8 @@ from cboc.cli.app import app
 from cboc.site.trial import Status
 from cboc.storage.sitefile import SiteFile
 
+from ..machine.terminal import at_a_terminal
+
 STUDY = Study({"pH": (2.0, 9.0)}, ("x", "y"), 20, name="buffer study", objectives="yield", units="%")
 QUESTION = "89 %? The others are 0.02 to 0.91 %."
 
@@ -23,26 +21,6 @@ def call(*command, code=0):
     result = CliRunner().invoke(app, [str(part) for part in command])
     assert result.exit_code == code, result.output
     return result
-
-
-def at_a_terminal(*command, answer):
-    """Run a command where somebody answers its question; its exit code, and all that was seen."""
-    master, slave = pty.openpty()
-    arguments = [sys.executable, "-m", "cboc", *map(str, command)]
-    with subprocess.Popen(arguments, stdin=slave, stdout=slave, stderr=slave, close_fds=True) as process:
-        os.close(slave)
-        os.write(master, answer.encode())
-        seen = b""
-        while True:
-            try:
-                part = os.read(master, 4096)
-            except OSError:  # Linux says so when the other end is closed
-                break
-            if not part:
-                break
-            seen += part
-    os.close(master)
-    return process.returncode, " ".join(seen.decode().split())
 
 
 @pytest.fixture
@@ -116,3 +94,12 @@ def test_a_third_failure_in_a_row_and_giving_up_are_asked_about(file):
 def test_what_is_refused_anyway_is_not_asked_about_first(file):
     code, seen = at_a_terminal("tell", "890", "--trial", "1", answer="")
     assert code == 2 and "was told 0.91 before, and 890 now" in seen and "right?" not in seen and file()[1].y == 0.91
+
+
+@pytest.mark.usefixtures("file")
+def test_what_is_neither_a_number_nor_a_sheet_is_said_whatever_is_open():
+    Path("sheet.xlsx").write_bytes(b"PK")
+    said = " ".join(call("tell", "sheet.xlsx", code=2).stderr.split())
+    assert "'sheet.xlsx' is neither. Save the sheet as 'CSV UTF-8', with a name that ends in .csv." in said
+    said = " ".join(call("tell", "good", code=2).stderr.split())  # two are open
+    assert said.endswith("an outcome is a number, or a sheet that ends in .csv; 'good' is neither.")

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 
 import numpy as np
 import pytest
@@ -182,7 +183,7 @@ def test_a_cost_without_an_outcome_is_a_mistake_and_one_of_an_abandoned_trial_co
     site, path = wells(tmp_path)
     header, first, *_ = path.read_text().splitlines()
     path.write_text(f"{header}\n{first.removesuffix(',,,,')},,,,5\n")
-    with pytest.raises(CbocError, match="a cost is given, but no outcome; fill in y, or say failed or abandoned"):
+    with pytest.raises(CbocError, match="a cost is given, but no outcome; fill that in, or say failed or abandoned"):
         worksheet.read(path, site.space)
     path.write_text(f"{header}\n{first.removesuffix(',,,,')},,,abandoned,5\n")
     for _ in range(2):
@@ -327,12 +328,14 @@ def test_the_outcome_has_its_name_and_unit_in_a_sheet_and_is_found_by_either(nam
         (entry,) = worksheet.read_text(sheet, site.space, objective=study.objective)
         assert (entry.measured.mean, entry.measured.sem) == (0.5, 0.1)
     twice = "\n".join([header.replace(",status", ",y,status"), lines[0]])
-    with pytest.raises(CbocError, match="column 'y' is there twice"):
+    with pytest.raises(CbocError, match=re.escape(f"column '{head.strip(chr(34))}' is there twice")):
         worksheet.read_text(twice, site.space, objective=study.objective)
 
 
 def test_a_mistake_names_the_column_as_the_sheet_has_it():
     study = Study(SPACE, ("x",), 5, rule="identity", objectives="yield", units="%")
+    with pytest.raises(CbocError, match=r"column 'yield \(%\)' is missing; did you mean 'yeild \(%\)'"):
+        worksheet.read_text("trial,a,b,yeild (%)\n0,5,0.5,3\n", study.space, objective=study.objective)
     sheet = "trial,a,b,yield (%),sem,status,cost\n0,5,0.5,much,,,\n"
     with pytest.raises(CbocError, match=r"line 2, column yield \(%\): expected a number"):
         worksheet.read_text(sheet, study.space, objective=study.objective)

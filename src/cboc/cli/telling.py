@@ -58,8 +58,8 @@ def tell(
         notes.print(told_lines(worksheet.enter_all(site, entries, is_correction=again), result))
         _warn(doubts, f"mend the sheet, then {hint(f'tell {result} --again', file)}")
     else:
-        known = _trial(site, trial, file)
         measured = Measurement(_number(result), sem, cost)
+        known = _trial(site, trial, file)
         doubts = _tell_one(site, known, measured, ran or [], is_correction=again, is_sure=yes)
         notes.print(f"Trial {known.number}: {site.study.objective.of(measured)}.")
         _warn(doubts, hint(f"tell OUTCOME --trial {known.number} --again", file))
@@ -152,7 +152,9 @@ def _trial(site: Site, number: int | None, file: Path) -> Trial:
 def _number(text: str) -> float:
     number = read_number(text)
     if number is None:
-        raise CbocError(f"an outcome is a number, or a sheet that ends in .csv; '{text}' is neither.")
+        is_file = Path(text).suffix and Path(text).is_file()
+        how = " Save the sheet as 'CSV UTF-8', with a name that ends in .csv." if is_file else ""
+        raise CbocError(f"an outcome is a number, or a sheet that ends in .csv; '{text}' is neither.{how}")
     return number
 
 

@@ -153,10 +153,11 @@ def read(path: str | PathLike[str], space: Space, objective: Objective = NAMELES
 def read_text(text: str, space: Space, name: str = "the sheet", objective: Objective = NAMELESS) -> list[Entry]:
     """Read the filled-in lines; raises if two lines for one trial differ. Errors call the sheet by its `name`."""
     outcome, own = _outcome(space), head(space, objective)
-    heads = {own: "y"} | ({} if objective.name in _others(space) else {objective.name: "y"})
-    lines = read_texts(text, name, ("trial", *space.names, "y"), (*outcome[1:], WELL, REMARK), heads)
+    heads = {"y": own} | ({} if objective.name in _others(space) else {objective.name: own})
+    lines = read_texts(text, name, ("trial", *space.names, own), (*outcome[1:], WELL, REMARK), heads)
     found: dict[int, Entry] = {}
-    for place, texts in lines:
+    for place, cells in lines:
+        texts = cells | {"y": cells[own]}
         if any(texts.get(column) for column in (*outcome, *([] if REMARK in space.names else [REMARK]))):
             entry = _entry(place, texts, space, own)
             before = found.setdefault(entry.trial, entry)
@@ -202,7 +203,7 @@ def _status(texts: dict[str, str], space: Space) -> Status:
     if said not in (Status.COMPLETE, Status.FAILED, Status.ABANDONED):
         raise unknown_status(said, (Status.COMPLETE, Status.FAILED, Status.ABANDONED))
     if not texts.get("status") and not texts["y"]:
-        raise CbocError("a cost is given, but no outcome; fill in y, or say failed or abandoned.")
+        raise CbocError("a cost is given, but no outcome; fill that in, or say failed or abandoned.")
     if (said == Status.COMPLETE) != bool(texts["y"]):
         raise CbocError(f"'{said}' does not go with the outcome '{texts['y']}'; correct one of them.")
     return Status(said)
