@@ -38,6 +38,13 @@ def coordinator(tmp_path, monkeypatch):
     engine.dispose()
 
 
+@pytest.mark.usefixtures("coordinator")
+def test_nobody_there_to_be_asked_is_one_sentence():
+    said = call("leave", code=2)
+    assert "nobody has agreed to leave, and nothing was done; --yes agrees in a script." in said
+    assert "left" not in call("status")
+
+
 def test_it_asks_first_and_says_what_happens(coordinator):
     call("ask")
     said = call("leave", code=2, given="n\n")
@@ -54,6 +61,7 @@ def test_it_asks_first_and_says_what_happens(coordinator):
     assert "The site has left the study." in call("tell", "0.5")
     assert "has left study 'buffer study', and takes no more turns" in call("ask", code=4)
     assert "has left study" in call("accept", code=2)
+    assert "a new invitation brings it back" in call("join", coordinator, code=2), "it is not let in again"
     call("invite", "x", "--database", "sqlite:///coordinator.db", "--file", "x.cboc", "--url", coordinator)
     assert "Joined 'buffer study' as 'x'" in call("join", "x.cboc")
     assert "left" not in call("status")

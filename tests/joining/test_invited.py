@@ -19,6 +19,8 @@ from cboc.joining.invited import keep, leaves, look
 from cboc.joining.sent import sent_by
 from cboc.storage.sitefile import SiteFile
 
+from ..machine.terminal import at_a_terminal
+
 STUDY = Study({"T": (20.0, 90.0), "c": (0.1, 1.0)}, ("lab-a", "lab-b"), 3, name="buffer study")
 
 
@@ -66,6 +68,13 @@ def test_one_file_is_all_that_a_site_needs(place, monkeypatch):
     assert place("status").exit_code == 0
     again = place("join", path)  # the same file again goes on
     assert again.exit_code == 0
+
+
+def test_a_slip_in_the_direction_is_asked_again(place, monkeypatch):
+    monkeypatch.chdir(place.folder)
+    code, seen = at_a_terminal("join", place.invited(), answer="upwards\nMaximize\n")
+    assert code == 0 and "unknown direction 'upwards'" in seen and seen.count("maximise or minimise): ") == 2, seen
+    assert cboc.join(storage="site.db").direction == "maximise"
 
 
 def test_old_results_are_looked_at_before_the_invitation_is_used(place, monkeypatch):

@@ -8,6 +8,7 @@ place.py        what a command looks at: a run, or a site's own file
 advise.py       advice on every site of a run
 pictures.py     pictures of a run, or of a site; view.py, captions.py
 report/         a run, or the case study, as one HTML page
+agreeing.py     a question before something is done
 lab.py          the commands of a site
 join.py         `cboc join`
 earlier.py      results from before the study, looked at before they count

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from cboc.cli.agreeing import is_agreed
 from cboc.cli.coordinator import opened
 from cboc.cli.lab import QUICK, site_file, site_of
 from cboc.cli.notes import notes
@@ -110,7 +111,7 @@ def _confirm(before: Study, after: Study, *, is_sure: bool) -> None:
 
 
 def _ask(*, is_sure: bool) -> None:
-    if not is_sure and not typer.confirm("Is that what you want?"):
+    if not is_sure and not is_agreed("Is that what you want?", "this change"):
         raise CbocError("nothing was changed.")
 
 

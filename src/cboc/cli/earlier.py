@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from cboc.cli.agreeing import is_agreed
 from cboc.cli.amending import Yes
 from cboc.cli.lab import site_file, site_of
 from cboc.cli.notes import notes
@@ -102,17 +103,9 @@ def seen_table(
             typer.echo(f"\n{seen}\n\nTo say the same without being asked: {' '.join(said.options)}")
     seen.check()
     instead = f", in place of the {replaces} that are there" if replaces else ""
-    if not is_sure and not _is_agreed(f"Take {many(len(seen.taken), 'row')} from {seen.name}{instead}?"):
+    if not is_sure and not is_agreed(f"Take {many(len(seen.taken), 'row')} from {seen.name}{instead}?", "this table"):
         raise CbocError(f"nothing was taken from {seen.name}, and nothing else was done.")
     return seen
-
-
-def _is_agreed(question: str) -> bool:
-    """Whether a person agrees; raises one sentence if nobody is there to be asked."""
-    try:
-        return typer.confirm(question)
-    except typer.Abort:
-        raise CbocError("nobody has agreed to this table, and nothing was done; --yes agrees in a script.") from None
 
 
 def _asked(question: Question, said: Answers, is_sure: bool) -> Answers:

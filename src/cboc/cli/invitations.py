@@ -14,6 +14,7 @@ from cboc.cli.coordinator import StudyName, chosen, opened
 from cboc.cli.notes import notes
 from cboc.cli.operations import DATABASE, Database
 from cboc.cli.show import Format, Row, write
+from cboc.data.dataset import Direction
 from cboc.errors import CbocError
 from cboc.exchange.invitation import ENDING, Invitation, check_free
 
@@ -138,6 +139,14 @@ def shown_terms(path: str, file: Path, direction: str | None) -> str | None:
     typer.echo(f"'{study.name}': you are '{site}', with {others}; {study.budget(site)} experiments.")
     typer.echo(f"What you measure: {study.objective.label}.")
     typer.echo(f"What will leave your lab: {'; '.join(leaves(study))}. Outcomes stay.")
-    if direction is None and sys.stdin.isatty():
-        direction = typer.prompt("What to do with your outcome (maximise or minimise)")
-    return direction
+    return _asked_direction() if direction is None and sys.stdin.isatty() else direction
+
+
+def _asked_direction() -> str:
+    """The direction that a person types; after a slip the question is asked again."""
+    while True:
+        said = typer.prompt("What to do with your outcome (maximise or minimise)")
+        try:
+            return str(Direction.of(said))
+        except CbocError as error:
+            notes.print(str(error))

@@ -20,6 +20,7 @@ from cboc.data.dataset import Direction
 from cboc.errors import at
 from cboc.exchange.invitation import is_invitation
 from cboc.exchange.study import Study
+from cboc.site.ending import Left
 from cboc.site.policy import Policy
 from cboc.site.site import Site
 from cboc.storage.sitefile import SiteFile
@@ -129,6 +130,8 @@ def join(
         certificate=trusted,
         **earlier,
     )
+    if joined.has_left:  # what was given has let it in before, and does not again
+        raise Left(joined.name, joined.study.name, joined.network)
     if not is_without_centre and (site is not None or sealed or git):
         notes.print(
             "--site, --sealed and --git are for studies without a coordinator; here the invitation says who you are."

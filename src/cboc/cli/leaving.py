@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from cboc.cli.agreeing import is_agreed
 from cboc.cli.lab import QUICK, site_file, site_of
 from cboc.cli.notes import notes
 from cboc.cli.site_option import FILE, SiteOption, hint
@@ -30,7 +31,7 @@ def leave(
 
     if not site.has_left:
         typer.echo("\n".join(what_happens(site)))
-        if not yes and not typer.confirm(f"Leave study '{site.study.name}'?"):
+        if not yes and not is_agreed(f"Leave study '{site.study.name}'?", "leave"):
             raise CbocError("nothing was changed; the site takes part as before.")
     trouble = site.leave()
     said = f"'{site.name}' has left study '{site.study.name}'."
