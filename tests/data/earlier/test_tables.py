@@ -43,6 +43,12 @@ def designs(seen):
     return [list(seen.space.from_unit(each.row.x).values()) for each in seen.taken]
 
 
+@pytest.mark.parametrize(("count", "is_said"), [(1999, False), (2000, True)])
+def test_so_many_rows_that_a_design_takes_minutes_are_remarked_on(tmp_path, count, is_said):
+    seen = look(tmp_path, "a,b,y\n" + "".join(f"{i / 1000},0.5,{i}\n" for i in range(count)))
+    assert len(seen.taken) == count and any("rows are many" in remark for remark in seen.remarks) == is_said
+
+
 def test_a_german_spreadsheet_with_a_title_units_below_semicolons_commas_and_a_mean(tmp_path):
     text = """Versuchsreihe Mai;;;;;;
 ;;;;;;

@@ -31,6 +31,7 @@ from cboc.data.objective import Measurement
 from cboc.errors import CbocError, check_kind, did_you_mean, listed
 from cboc.space.space import Space
 
+MANY = 2000  # rows from which on an experiment is waited for
 MOST_SHOWN, MOST_OPTIONS = 20, 4  # rows that are left out, and answers to a question, in a text
 LONGEST = 40  # characters of a cell there
 
@@ -156,7 +157,7 @@ def look_at(
         header = columns[places["status"]].header.text if "status" in places else ""
         reading = Reading(space, places, numerals, header, answers)
         taken, left_out, asked = read_rows(grid, heading, columns, reading)
-        remarks += said
+        remarks += [*said, *_of_many(len(taken))]
         questions = [*questions, *doubtful, *([] if doubtful else asked)]
     named = tuple(column for column in columns if column.reason != NO_COLUMN)
     return Preview(name, space, named, tuple(questions), tuple(taken), tuple(left_out), tuple(remarks), answers)
@@ -202,6 +203,16 @@ def _numerals(
             texts[column.name] = Texts(cells, expected, parameter is None)
     found, remarks, questions = numerals_of(texts, answers)
     return {column.use: found[column.name] for column in columns if column.name in found}, remarks, questions
+
+
+def _of_many(count: int) -> list[str]:
+    """What to say of more rows than a surrogate learns from at once: its time grows with their cube."""
+    if count < MANY:
+        return []
+    return [
+        f"{count} rows are many: every design is found from all of them, in a time that grows with their cube, minutes "
+        "from 3,000 on. A part of them that has the best ones may do."
+    ]
 
 
 def _known(sem: float) -> float | None:
