@@ -43,6 +43,13 @@ def designs(seen):
     return [list(seen.space.from_unit(each.row.x).values()) for each in seen.taken]
 
 
+def test_a_column_with_the_unit_of_the_one_that_is_looked_for_is_offered_first(tmp_path):
+    text = "Note,Druck (bar),Konzentration [mM],y\n1,2,3,4\n"
+    space = Space({"conc": Float(0, 10, unit="mM"), "pressure": Float(0, 10, unit="bar")})
+    first = {each.use: each.choices[0][0] for each in look(tmp_path, text, space).questions}
+    assert first == {"conc": "Konzentration [mM]", "pressure": "Druck (bar)"}
+
+
 @pytest.mark.parametrize(("count", "is_said"), [(1999, False), (2000, True)])
 def test_so_many_rows_that_a_design_takes_minutes_are_remarked_on(tmp_path, count, is_said):
     seen = look(tmp_path, "a,b,y\n" + "".join(f"{i / 1000},0.5,{i}\n" for i in range(count)))

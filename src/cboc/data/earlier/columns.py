@@ -239,18 +239,19 @@ def _glued_unit(header: Header, name: str) -> str | None:
 
 def _ask_for(sorting: Sorting, name: str) -> None:
     """Ask which column is a parameter."""
-    parameter, candidates = sorting.space.parameters[name], _nearest(sorting.free(), name)
+    parameter = sorting.space.parameters[name]
+    candidates = _nearest(sorting.free(), name, parameter.unit)
     allowed = f"{parameter.described} {parameter.unit}".strip()
     text = f"No column is called '{name}' ({allowed}). {'Which one is it?' if candidates else NONE_LEFT}"
     sorting.ask_which(name, candidates, text)
 
 
-def _nearest(columns: Sequence[Column], name: str) -> list[Column]:
-    """Columns in the order in which they may be meant by a name: first those that have all its words."""
+def _nearest(columns: Sequence[Column], name: str, unit: str) -> list[Column]:
+    """Columns in the order in which they may be meant by a name: first with all its words, then with its unit."""
 
-    def distance(column: Column) -> tuple[bool, bool]:
-        text = plain(column.header.text)
-        return not set(plain(name).split()) <= set(text.split()), plain(name)[:3] != text[:3]
+    def distance(column: Column) -> tuple[bool, bool, bool]:
+        text, has_unit = plain(column.header.text), plain_unit(column.header.unit) == plain_unit(unit)
+        return not set(plain(name).split()) <= set(text.split()), not has_unit, plain(name)[:3] != text[:3]
 
     return sorted(columns, key=distance)
 
@@ -277,7 +278,7 @@ def _outcome(sorting: Sorting) -> None:
         if found:
             _take_measured(sorting, found[0], "y", sorting.unit, found[0].header.unit, reason)
             return
-    candidates = _nearest([column for column in free if column.header.numbers] or free, name)
+    candidates = _nearest([column for column in free if column.header.numbers] or free, name, sorting.unit)
     text = f"No column is called '{name}'. {'Which one has the outcomes?' if candidates else NONE_LEFT}"
     sorting.ask_which("y", candidates, text)
 
