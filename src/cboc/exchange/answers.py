@@ -150,7 +150,7 @@ class Answers:
         under = self._under(self.accepted(site).version)
         state = self.round - 1
         entries = self.study.pace.entries(self.facts, state) if state >= 0 and self.study.shares_best else {}
-        return News(site, max(state, 0), under.others(site, entries, state))
+        return News(site, max(state, 0), under.others(site, entries, state, self.progress(site)[0]))
 
     def mix(self, site: str, turn: int) -> Mix:
         """The mix for one turn of a site: where the consensus puts it."""
@@ -172,7 +172,7 @@ class Answers:
             tuple((weights / WEIGHT_ONE).tolist()),
             entry.state,
             mixture.leader,
-            self.others(site, mixture.present, entry.state),
+            self.others(site, mixture.present, entry.state, turn),
         )
 
     def _entry(self, site: str, turn: int) -> Entry:
@@ -255,10 +255,10 @@ class Answers:
             self.past = replace(self.past, mixture=known)
         return known
 
-    def others(self, site: str, present: Mapping[str, Entry], state: int) -> tuple[Point, ...]:
+    def others(self, site: str, present: Mapping[str, Entry], state: int, turn: int) -> tuple[Point, ...]:
         """The best designs of a site's neighbours, in the order of the study; if too many, a rotating selection.
 
-        Of very many neighbours every `turns`-th is heard, and of very many designs of these every `parts`-th.
+        With several objectives they are those for the trade-off of the site's turn. Of very many neighbours every `turns`-th is heard, and of very many designs of these every `parts`-th.
         """
         if not self.study.shares_best:
             return ()
@@ -267,9 +267,14 @@ class Answers:
         heard = heard[heard != k]
         turns = max(1, -(-len(heard) // MOST_OTHERS))
         names = [self.study.sites[j] for j in heard[state % turns :: turns].tolist()]
-        bests = [best for name in names if name in present for best in present[name].proposal.bests]
+        bests = [best for name in names if name in present for best in self._bests(present[name].proposal, turn)]
         parts = max(1, -(-len(bests) // MOST_OTHERS))
         return tuple(bests[state // turns % parts :: parts])
+
+    def _bests(self, proposal: Proposal, turn: int) -> tuple[Point, ...]:
+        """The best designs of a proposal that a turn is about."""
+        bests = proposal.bests
+        return bests if len(self.study.objectives) == 1 or not bests else (bests[turn % len(bests)],)
 
     def _designs(self, present: Mapping[str, Entry], row: int = 0) -> Array:
         """Design number `row` of every site, (K, D), NaN if absent; a site with fewer designs starts over."""

@@ -9,6 +9,7 @@ from typing import Any
 from cboc.errors import CbocError, short
 from cboc.names import LONGEST_UNIT, check_name
 
+MOST_OBJECTIVES = 6  # more of them, and nearly every result is on the front
 USUAL = "y"  # the name of an objective that nobody has named
 
 
@@ -55,9 +56,14 @@ class Objective:
 def checked(names: Any, units: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """The names of the objectives and their units, no units if none has one; raises one sentence if they are none."""
     named, measured_in = (tuple(given) if isinstance(given, list | tuple) else (given,) for given in (names, units))
-    if len(named) != 1 or not isinstance(named[0], str) or not named[0].strip():
-        raise CbocError(f"a study has one objective, given by name, such as 'y'; this is {short(names)}.")
-    check_name("an objective's name", named[0])
+    if not named or not all(isinstance(name, str) and name.strip() for name in named):
+        raise CbocError(f"a study has objectives, given by name, such as 'yield'; this is {short(names)}.")
+    if len(named) > MOST_OBJECTIVES:
+        raise CbocError(f"a study has at most {MOST_OBJECTIVES} objectives; these are {len(named)}.")
+    for k, name in enumerate(named):
+        check_name("an objective's name", name)
+        if name in named[:k]:
+            raise CbocError(f"the names of objectives must differ; '{name}' is there twice.")
     if len(measured_in) > len(named) or not all(isinstance(unit, str) for unit in measured_in):
         raise CbocError(f"an objective's unit is a text such as '%'; this is {short(units)}.")
     for unit in measured_in:

@@ -22,6 +22,7 @@ from cboc.exchange.messages import MOST_BESTS, MOST_TURNS, Mix, News, Point, Pro
 from cboc.exchange.objective import Objective
 from cboc.exchange.objective import checked as checked_objectives
 from cboc.exchange.pace import as_pace
+from cboc.exchange.tradeoffs import tradeoffs
 from cboc.names import LONGEST_NAME, as_agreed, check_name
 from cboc.space.space import Space
 
@@ -49,8 +50,8 @@ class Study:
     sites are neighbours. With `shares_best` the sites tell each other their best
     design so far, never how good it is: the default, unless everybody works alone. In rounds, `deadline` is in
     seconds from the first proposal of a round: when it has passed and `quorum` sites are in, the round closes
-    without the rest; without a deadline, a quorum has no effect. `objectives` are the names of what is measured, one
-    for now, and `units` their units; which way is better, and every number, stays with the sites. A study that runs can
+    without the rest; without a deadline, a quorum has no effect. `objectives` are the names of what is measured, and
+    `units` their units; which way is better, and every number, stays with the sites. A study that runs can
     be amended: `version` counts how often, and without a coordinator all `stewards` have to sign it, by default all
     sites.
     """
@@ -200,6 +201,16 @@ class Study:
         """What is measured, with its unit."""
         return Objective(self.objectives[0], *self.units)
 
+    @cached_property
+    def tradeoffs(self) -> Array:  # (M, m)
+        """The trade-offs between the objectives, to each of which all proposals of a turn refer."""
+        return tradeoffs(len(self.objectives))
+
+    def tradeoff(self, turn: int) -> Array:  # (m,)
+        """The trade-off of a turn: the same at every site."""
+        found: Array = self.tradeoffs[turn % len(self.tradeoffs)]
+        return found
+
     @property
     def is_lonely(self) -> bool:
         """Whether no site learns anything from another."""
@@ -227,6 +238,11 @@ class Study:
         self._check_dimension(f"site '{proposal.site}' sent", proposal.dimension)
         if proposal.bests and not self.shares_best:
             raise CbocError(f"study '{self.name}' does not share best designs; site '{proposal.site}' sent one.")
+        if len(self.objectives) > 1 and len(proposal.bests) not in (0, len(self.tradeoffs)):
+            raise CbocError(
+                f"study '{self.name}' shares one best design for each of {len(self.tradeoffs)} trade-offs; site "
+                f"'{proposal.site}' sent {len(proposal.bests)}."
+            )
         if self.needs_rewards and proposal.reward is None:
             raise CbocError(f"the rule of study '{self.name}' compares rewards; site '{proposal.site}' sent none.")
         if proposal.reward is not None and not self.needs_rewards:

@@ -18,7 +18,9 @@ import numpy as np
 
 from cboc.arrays import Array, is_number
 from cboc.data.dataset import Dataset
+from cboc.data.goal import Goal
 from cboc.data.objective import Outcome, as_measurements
+from cboc.data.results import Results
 from cboc.errors import CbocError, at, check_kind
 from cboc.site.plate import Plate
 from cboc.site.remark import as_reason, as_remark
@@ -36,8 +38,8 @@ class Logbook:
         self,
         site: str,
         space: Space,
-        objectives: tuple[str, ...],
-        data: Dataset,
+        goal: Goal,
+        data: Results,
         trials: Iterable[Trial] = (),
         save: Callable[[Trial], Trial | None] | None = None,
         first_turn: int = 0,
@@ -45,10 +47,11 @@ class Logbook:
         clock: Callable[[], float] | None = None,
     ) -> None:
         self.first_turn, self._claim, self._clock = first_turn, claim, clock
-        self.site, self.space, self.objectives, self.data = site, space, objectives, data
+        self.site, self.space, self.goal, self.data = site, space, goal, data
         self.trials: list[Trial] = list(trials)
         self._save = save
-        self._dataset: Dataset | None = None  # of all outcomes so far; None: something was told
+        self._results: Results | None = None  # all so far; None: something was told
+        self._views: dict[tuple[float, ...], Dataset] = {}  # of these, by weights
 
     def twin(self) -> Logbook:
         """A copy that saves nothing."""
@@ -59,24 +62,29 @@ class Logbook:
     # ---------------------------------------------------------------------------------------------- what is in it
 
     @property
-    def dataset(self) -> Dataset:
-        """All outcomes so far; private."""
-        if self._dataset is None:
-            self._dataset = self.data + self._told()
-        return self._dataset
+    def results(self) -> Results:
+        """All results so far; private."""
+        if self._results is None:
+            self._results, self._views = self.data + self._told(), {}
+        return self._results
 
-    def _told(self) -> Dataset:
+    @property
+    def dataset(self) -> Dataset:
+        """One number for every result so far, by the site's own weights; private."""
+        return self.judged_by(self.goal.weights)
+
+    def judged_by(self, weights: Array) -> Dataset:
+        """One number for every result so far, by these weights of the objectives."""
+        results, key = self.results, tuple(weights.tolist())
+        if key not in self._views:
+            self._views[key] = results.dataset(weights)
+        return self._views[key]
+
+    def _told(self) -> Results:
         told = [trial for trial in self.trials if trial.status is Status.COMPLETE]
         failed = [trial.executed for trial in self.trials if trial.status is Status.FAILED]
-        measured = [trial.outcomes[self.objectives[0]] for trial in told]
-        D = self.space.dimension
-        return Dataset(
-            np.array([trial.executed for trial in told]).reshape(-1, D),
-            np.array([outcome.mean for outcome in measured]),
-            sem=np.array([np.nan if outcome.sem is None else outcome.sem for outcome in measured]),
-            failures=np.array(failed).reshape(-1, D),
-            direction=self.data.direction,
-        )
+        designs, outcomes = [trial.executed for trial in told], [trial.outcomes for trial in told]
+        return Results.of(self.goal, self.space.dimension, designs, outcomes, failed)
 
     def trial(self, number: int) -> Trial:
         """A trial that was asked for, by its number."""
@@ -164,7 +172,7 @@ class Logbook:
             return
         with self._claim() as trials:
             if trials is not None:
-                self.trials, self._dataset = list(trials), None
+                self.trials, self._results = list(trials), None
             yield
 
     def keep(self, trial: Trial) -> Trial:
@@ -173,7 +181,7 @@ class Logbook:
         if self._save is not None:
             trial = self._save(trial) or trial  # another process may be further with it
         if trial.status in TOLD or (trial.number < len(self.trials) and self.trials[trial.number].status in TOLD):
-            self._dataset = None
+            self._results = None
         if trial.number == len(self.trials):
             self.trials.append(trial)
         else:
@@ -209,7 +217,7 @@ class Logbook:
     ) -> Trial:
         """See `Site.tell`. The same outcome told twice counts once; a cost where none was told is added."""
         with at(f"site '{self.site}'"):
-            measured = as_measurements(outcome, self.objectives)
+            measured = as_measurements(outcome, self.goal.measured)
             outcomes = {name: replace(each, cost=None) for name, each in measured.items()}
             cost = _one_cost(cost, [each.cost for each in measured.values() if each.cost is not None])
         known = self._known(trial)

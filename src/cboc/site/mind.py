@@ -64,7 +64,7 @@ class Mind:
         earlier = [trial.turn for trial in self.log.trials[:number] if trial.turn is not None]
         past = [each for each in earlier if each.number < turn]
         return Situation(
-            self.log.dataset,
+            self.log.judged_by(self._weights(turn)),
             self.space,
             self.log.under_way(number),
             next((memory for each in reversed(earlier) if (memory := _memory(each, turn)) is not None), None),
@@ -72,7 +72,12 @@ class Mind:
             len(past) / self.study.budget(self.name),
             None if self.space is self.study.space else self.study.space,
             self._lent(number),
+            None if self.log.goal.is_plain else self.log.results,
         )
+
+    def _weights(self, turn: int) -> Array:  # (m,)
+        """The trade-off of a turn, which is the same at all sites, by the site's own weights of the objectives."""
+        return self.log.goal.weighing(self.study.tradeoff(turn))
 
     def _lent(self, number: int) -> Array:  # (n, D)
         """The designs that the site has run, or is running, because others found them best."""
@@ -245,10 +250,11 @@ class Mind:
         return free[0] if opinion.utility is None else free[int(np.argmax(opinion.utility(free)))]
 
     def _bests(self) -> tuple[Point, ...]:
-        """The best design so far if the study shares it, without parameters that only this site has."""
-        if not self.study.shares_best or not len(self.log.dataset):
+        """The best design so far by every trade-off, if the study shares it, without parameters of the site's own."""
+        if not self.study.shares_best or not self.log.results.is_allowed.any():
             return ()
-        return (_point(self.log.dataset.best.x[: self.study.space.dimension]),)
+        views = (self.log.judged_by(self.log.goal.weighing(each)) for each in self.study.tradeoffs)
+        return tuple(_point(view.best.x[: self.study.space.dimension]) for view in views)
 
     def judged(self, trial: Trial, mix: Mix) -> Trial:
         """A trial with its verdict on the mix, and so with a design to run."""

@@ -19,7 +19,9 @@ from math import exp, fsum
 from typing import Any, cast, overload
 
 from cboc.data.dataset import Best, Dataset, Direction
+from cboc.data.goal import Aim, Goal
 from cboc.data.objective import Outcome
+from cboc.data.results import Results
 from cboc.errors import CbocError, at, check_kind, whole
 from cboc.exchange.amendment import check_successor
 from cboc.exchange.messages import Proposal
@@ -39,8 +41,9 @@ from cboc.space.space import Space
 class Site:
     """One participant of a study.
 
-    `direction` says whether outcomes are to be maximised or minimised, `policy` how the site behaves. `data` are
-    results from before the study. `own` are parameters that only this site has; they are never mixed and never leave.
+    `direction` says whether outcomes are to be maximised or minimised, or what is wanted of each objective, by name:
+    {"yield": "max", "cost": Aim("min", reference=50)}. `limits` are what outcomes may not exceed: ["impurity <= 5"].
+    `policy` is how the site behaves. `data` are results from before the study. `own` are parameters that only this site has; they are never mixed and never leave.
     `trials` continues where an earlier process stopped; `save` is called with every trial that changes, before it
     counts. `claim` keeps other processes of this site from asking at the same time, and gives the trials if others
     have changed them. `first_turn` is its first turn: above 0 if the site has lost trials that the others know, and
@@ -55,9 +58,10 @@ class Site:
         name: str,
         network: Network,
         *,
-        direction: Direction | str,
+        direction: Direction | str | Aim | Goal | Mapping[str, Any],
+        limits: Iterable[str] = (),
         policy: Policy | None = None,
-        data: Dataset | None = None,
+        data: Dataset | Results | None = None,
         own: Space | Mapping[str, Any] | None = None,
         trials: Iterable[Trial] = (),
         save: Callable[[Trial], Trial | None] | None = None,
@@ -70,7 +74,7 @@ class Site:
     ) -> None:
         study.index(name)
         with at(f"site '{name}'"):
-            self.direction = Direction.of(direction)
+            self.goal = Goal.of(direction, study.objectives, limits)
         self.study, self.name, self.network, self._settle = study, name, as_network(network), settle
         self._departure = Unwritten() if departure is None else departure
         self.policy = Policy() if policy is None else policy
@@ -79,9 +83,11 @@ class Site:
         check_names(self.space)
         self.data = Dataset.empty(self.space.dimension, direction=self.direction) if data is None else data
         _check_data(self)
+        with at(f"site '{name}'"):
+            before = Results.before(data, self.space.dimension, self.goal)
         first_turn, self.spent = whole("first_turn", first_turn, least=0), whole("spent", spent, least=0)
         self.initial = max(0, self.policy.begins_with(len(self.space.names)) - len(self.data))
-        self.log = Logbook(name, self.space, study.objectives, self.data, trials, save, first_turn, claim, clock)
+        self.log = Logbook(name, self.space, self.goal, before, trials, save, first_turn, claim, clock)
         self.mind = Mind(study, name, self.space, self.policy, self.log)
 
     # ------------------------------------------------------------------------------------------ what the site knows
@@ -92,13 +98,23 @@ class Site:
         return self.log.trials
 
     @property
+    def direction(self) -> Direction:
+        """Whether the first objective is to be maximised or minimised."""
+        return self.goal.direction
+
+    @property
     def dataset(self) -> Dataset:
-        """All outcomes so far; private."""
+        """All outcomes so far, or if several count one number for each result: how good it is; private."""
         return self.log.dataset
 
     @property
+    def results(self) -> Results:
+        """All results so far, with a column for every outcome; private."""
+        return self.log.results
+
+    @property
     def best(self) -> Best:
-        """The best measurement so far."""
+        """The best measurement so far; of several objectives, by the weights of the site's goal."""
         return self.dataset.best
 
     @property
@@ -441,6 +457,8 @@ class Site:
 def _check_data(site: Site) -> None:
     """Raise one sentence if a site's data from before the study are not of its kind."""
     who, data = f"site '{site.name}'", site.data
+    if isinstance(data, Results):
+        return
     check_kind("a site's data", data, Dataset, "a Dataset; Dataset.from_frame and cboc.preview(...).dataset make one")
     if data.direction != site.direction:
         raise CbocError(f"{who} is to {site.direction}, but its data say {data.direction}; make them agree.")

@@ -9,20 +9,20 @@ import numpy as np
 
 from cboc.arrays import Array
 from cboc.data.dataset import Dataset
+from cboc.data.results import Results
 from cboc.errors import CbocError
-from cboc.strategy.opinion import Blind, Generator, Opinion, Strategy, by_utility
+from cboc.strategy.beliefs import Beliefs
+from cboc.strategy.opinion import Blind, ByUtility, Generator, Opinion, Strategy, by_utility
 from cboc.strategy.situation import Situation
 from cboc.surrogate.fitting import PAPER, Model, Task, fit_all
 from cboc.surrogate.gp import GP
+from cboc.surrogate.looks import looks
 from cboc.utility.confidence import UCB
 from cboc.utility.improvement import EI, PI, LogEI
 from cboc.utility.knowledge import KnowledgeGradient
 from cboc.utility.noisy import NoisyEI
 from cboc.utility.thompson import Thompson
 from cboc.utility.utility import Utility
-
-FRESH_LOOK = 8  # every 8 points, or eighth of them, the hyper-parameters are also searched from another start
-LOOKS = 2
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,17 @@ class Bayesian(Strategy):
 
     def batch(self, situations: Sequence[Situation], rngs: Sequence[Generator]) -> list[Opinion]:
         """The opinions of several sites on one space that all have data; each is the same as alone."""
+        results = [situation.results for situation in situations]
+        if any(each is not None for each in results):
+            return [self._of_several(*each) for each in zip(results, situations, rngs, strict=True)]
         return self.opinions(self.surrogates(situations), situations, rngs)
+
+    def _of_several(self, results: Results | None, situation: Situation, rng: Generator) -> Opinion:
+        """The opinion of a site where several outcomes count; of one where they do not, as alone."""
+        if results is None:
+            return self.batch([situation], [rng])[0]
+        beliefs = Beliefs.of(results, situation, self.model)
+        return ByUtility(beliefs.utility(), situation, rng, beliefs.memory)
 
     def opinions(self, gps: Sequence[GP], situations: Sequence[Situation], rngs: Sequence[Generator]) -> list[Opinion]:
         """The opinions that these surrogates lead to."""
@@ -79,9 +89,7 @@ def _task(situation: Situation) -> Task:
     data, memory = situation.dataset, situation.memory
     X, y = padded(data)
     sem = np.append(data.sem, np.full(len(data.failures), np.nan))
-    interval = max(FRESH_LOOK, len(y) // FRESH_LOOK)
-    looks = LOOKS if memory is None or len(y) % interval == 0 else 1
-    return Task(X, y, sem, None if memory is None else np.array(memory), looks)
+    return Task(X, y, sem, None if memory is None else np.array(memory), looks(len(y), memory is None))
 
 
 def paper() -> Bayesian:

@@ -8,12 +8,17 @@ import numpy as np
 
 from cboc.arrays import Array
 from cboc.data.dataset import Dataset
+from cboc.data.results import Results
 from cboc.space.space import Space
 
 
 @dataclass(frozen=True)
 class Situation:
-    """A site's own data, what it has heard of the others, and what it remembers."""
+    """A site's own data, what it has heard of the others, and what it remembers.
+
+    Where several outcomes count, `results` has all of them, and `dataset` one number for each result: how good it is by
+    the trade-off of this turn.
+    """
 
     dataset: Dataset
     space: Space  # the site's: first the study's parameters, then any that only this site has
@@ -23,6 +28,7 @@ class Situation:
     progress: float = 0.0  # t_k / T_k: the share of its turns that the site has taken
     shared: Space | None = None  # the study's space, if the site has further parameters
     borrowed: Array = field(default_factory=lambda: np.empty((0, 0)))  # designs run because others found them best
+    results: Results | None = None  # None: the dataset is all there is
 
     def is_same(self, other: Situation) -> bool:
         """Whether both are the same, the data being the same object: a quick test whether anything is new."""

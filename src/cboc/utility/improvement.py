@@ -31,11 +31,12 @@ class Improvement(Surrogated):
     """A utility that is a function of μ(x), σ(x) and the outcome to beat."""
 
     gp: GP
+    to_beat: float | None = None  # f*, standardised; None: the best outcome of all
 
     @cached_property
     def best(self) -> float:
         """f*, standardised."""
-        return float(self.gp.y.max())
+        return float(self.gp.y.max()) if self.to_beat is None else self.to_beat
 
     @staticmethod
     def worth(mean: Array, sd: Array, best: float | Array) -> Array:
