@@ -32,7 +32,7 @@ def best_rows(run: Run) -> list[Row]:
             of_this_way = [(seed, history) for way, seed, history in histories if way == how]
             found = [row for seed, history in of_this_way for row in _outcomes(run, site, how, seed, history)]
             if found:
-                sign = of_this_way[0][1].directions[site].sign
+                sign = of_this_way[0][1].goals[site].sign
                 rows.append(max(found, key=lambda row: sign * row["y"]))
     if not rows and any(_has_run(trial) for *_, history in histories for trial in history.trials):
         raise CbocError(f"in {run.directory} no experiment has succeeded so far; cboc export shows them all.")

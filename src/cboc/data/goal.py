@@ -186,6 +186,12 @@ class Goal:
         return Direction.MAXIMISE if first == NEAR else Direction(first)
 
     @property
+    def sign(self) -> float:
+        """The factor that turns the progress of a search into something of which more is better."""
+        first = next(iter(self.aims.values())).direction
+        return 1.0 if len(self.aims) > 1 else -1.0 if first == NEAR else Direction(first).sign
+
+    @property
     def measured(self) -> tuple[str, ...]:
         """The names of everything that an experiment has to measure: the objectives, and what only has limits."""
         return tuple(dict.fromkeys((*self.aims, *(limit.outcome for limit in self.limits))))
@@ -200,6 +206,15 @@ class Goal:
         """The weights of a trade-off between the objectives, by how much each counts here."""
         weights: Array = tradeoff * self.weights
         return weights / weights.sum() if weights.sum() > 0.0 else self.weights
+
+    def to_plain(self) -> Any:
+        """The goal as plain data: its direction if that is all."""
+        return str(self.direction) if self.is_plain else self.to_dict()
+
+    @classmethod
+    def from_plain(cls, plain: Any, objectives: tuple[str, ...]) -> Goal:
+        """The goal of a `to_plain`."""
+        return cls.of(plain, objectives) if isinstance(plain, str) else cls.from_dict(plain)
 
     def to_dict(self) -> dict[str, Any]:
         """The goal as plain data."""

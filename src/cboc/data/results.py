@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from cboc.arrays import Array, Mask, median
 from cboc.data.dataset import Dataset, Direction
-from cboc.data.front import is_on_front
+from cboc.data.front import hypervolume, is_on_front
 from cboc.data.goal import Goal
 from cboc.data.objective import Measurement
 from cboc.errors import CbocError, listed
@@ -138,6 +138,23 @@ class Results:
     def _spread(values: Array) -> Array:
         spread = values.std(axis=0)
         return np.where(spread > 0.0, spread, 1.0)
+
+    def progress(self, first: int) -> Array:  # (n,)
+        """How far the search was with each result: the best outcome so far, or the volume below the front.
+
+        A result that breaks a limit does not count. Where the goal names no reference, the volume is measured from the
+        worst of the `first` results.
+        """
+        allowed, aims = self.is_allowed, list(self.goal.aims.values())
+        if len(aims) == 1:
+            score = np.fmax.accumulate(np.where(allowed, self.scores[:, 0], np.nan))
+            return self.goal.sign * score
+        if not len(self):
+            return np.empty(0)
+        worst = self.scores[: max(first, 1)].min(axis=0)
+        reference = np.array([low if aim.floor is None else aim.floor for aim, low in zip(aims, worst, strict=True)])
+        counted = np.where(allowed[:, None], self.scores, -np.inf)
+        return np.array([hypervolume(counted[: n + 1], reference) for n in range(len(self))])
 
     def dataset(self, weights: Array | None = None) -> Dataset:
         """One number for every result: the outcome itself if that is all there is to the goal, else its merit."""

@@ -36,7 +36,7 @@ def compare(together: Sequence[History], alone: Sequence[History], *, has_times:
     rows: list[Row] = []
     for k, site in enumerate(together[0].study.sites):
         gain = paired(ours[:, k, -1], theirs[:, k, -1])
-        sign = together[0].directions[site].sign
+        sign = together[0].goals[site].sign
         row: dict[str, object] = {"site": site, "best alone": float(sign * theirs[:, k, -1].mean())}
         row |= {"best together": float(sign * ours[:, k, -1].mean()), "gain": gain.difference}
         row |= {"±": gain.error} if len(together) > 1 else {}
@@ -47,7 +47,7 @@ def compare(together: Sequence[History], alone: Sequence[History], *, has_times:
 
 def _times(together: Sequence[History], alone: Sequence[History], site: str) -> dict[str, object]:
     """When alone's final best was reached: medians over seeds, of those that both have."""
-    sign, both = together[0].directions[site].sign, list(zip(together, alone, strict=False))
+    sign, both = together[0].goals[site].sign, list(zip(together, alone, strict=False))
     found = []
     for pair in both:
         (ours, best), (theirs, its) = (history.course(site) for history in pair)
@@ -62,7 +62,7 @@ def _found(histories: Sequence[History]) -> list[Row]:
     return [
         {
             "site": site,
-            "best": float(histories[0].directions[site].sign * scores[:, k, -1].mean()),
+            "best": float(histories[0].goals[site].sign * scores[:, k, -1].mean()),
             "experiments": _median(rounds_to(scores[:, k], scores[:, k, -1])),
         }
         for k, site in enumerate(histories[0].study.sites)
@@ -71,7 +71,7 @@ def _found(histories: Sequence[History]) -> list[Row]:
 
 def _scores(histories: Sequence[History]) -> Array:
     """The best so far, (seeds, K, T + 1); larger is better."""
-    signs = np.array([histories[0].directions[site].sign for site in histories[0].study.sites])
+    signs = np.array([histories[0].goals[site].sign for site in histories[0].study.sites])
     return signs[:, None] * best_curves(histories)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TextIO
@@ -12,6 +12,8 @@ import numpy as np
 
 from cboc.arrays import Array
 from cboc.data.dataset import Direction
+from cboc.data.goal import Goal
+from cboc.data.results import Results
 from cboc.errors import CbocError, installing
 from cboc.exchange.study import Study
 from cboc.names import as_cell
@@ -31,18 +33,23 @@ class History:
     """The trials of all sites. It holds outcomes: it belongs to a simulation or to one site, never to a coordinator."""
 
     study: Study
-    directions: dict[str, Direction]
+    goals: Mapping[str, Goal]  # or directions, of one objective
     trials: tuple[Trial, ...]
     earlier: dict[str, float] = field(default_factory=dict)  # the best outcome of the sites that had data from before
 
     def __post_init__(self) -> None:
-        given = {site: Direction.of(direction) for site, direction in self.directions.items()}
-        object.__setattr__(self, "directions", given)
+        goals = {site: Goal.of(given, self.study.objectives) for site, given in self.goals.items()}
+        object.__setattr__(self, "goals", goals)
 
     @property
     def sites(self) -> tuple[str, ...]:
         """The sites whose trials these are: all of a simulation, or the one whose file it is."""
-        return tuple(site for site in self.study.sites if site in self.directions)
+        return tuple(site for site in self.study.sites if site in self.goals)
+
+    @property
+    def directions(self) -> dict[str, Direction]:
+        """Which way the first objective is better, by site."""
+        return {site: goal.direction for site, goal in self.goals.items()}
 
     def of(self, site: str) -> list[Trial]:
         """One site's trials in order."""
@@ -51,11 +58,10 @@ class History:
 
     def best_so_far(self, site: str) -> Array:
         """The best outcome after the initial trials and after each later one, (n + 1,); NaN before a first success."""
-        sign = self.directions[site].sign
+        trials, sign = self.of(site), self.goals[site].sign
         best = self.earlier.get(site, np.nan)
         curve = [best]
-        for trial in self.of(site):
-            y = np.nan if trial.y is None else trial.y
+        for trial, y in zip(trials, self._reached(site, trials), strict=True):
             best = float(sign * np.fmax(sign * best, sign * y))
             if trial.turn is None:
                 curve[0] = best
@@ -63,11 +69,23 @@ class History:
                 curve.append(best)
         return np.array(curve)
 
+    def _reached(self, site: str, trials: Sequence[Trial]) -> list[float]:
+        """What the search had reached with each trial: its outcome, or the volume below the front; NaN if nothing."""
+        goal = self.goals[site]
+        told = [trial for trial in trials if trial.status is Status.COMPLETE]
+        if goal.is_plain:
+            reached = [np.nan if trial.y is None else trial.y for trial in told]
+        else:
+            results = Results.of(goal, len(told[0].proposed) if told else 0, [t.x for t in told], [t.outcomes for t in told])
+            reached = results.progress(sum(trial.turn is None for trial in told)).tolist()
+        of_trial = dict(zip((trial.number for trial in told), reached, strict=True))
+        return [of_trial.get(trial.number, np.nan) for trial in trials]
+
     def course(self, site: str) -> tuple[Array, Array]:  # (n,), (n,)
         """When the site's experiments ended, and the best outcome after each; NaN before a first success."""
         ran = sorted((trial for trial in self.of(site) if trial.ended is not None), key=_ended)
-        sign = self.directions[site].sign
-        scores = [np.nan if trial.y is None else sign * trial.y for trial in ran]
+        sign = self.goals[site].sign
+        scores = [sign * y for y in self._reached(site, ran)]
         best = np.fmax.accumulate([sign * self.earlier.get(site, np.nan), *scores])[1:]
         return np.array([trial.ended for trial in ran], dtype=float), sign * best
 
@@ -83,15 +101,33 @@ class History:
             row["decision"] = None if trial.decision is None else str(trial.decision)
             if trial.decision is not None:
                 row |= trial.design(self.study.space)
-            row |= {
-                "y": trial.y,
-                "sem": trial.sem,
+            row |= self._measured(trial) | {
                 "leader": None if trial.answer is None else trial.answer.leader,
                 "explanation": trial.explain(self.study.sites),
             }
             beside: dict[str, Any] = {"began": trial.began, "ended": trial.ended, "cost": trial.cost}
             beside |= {"note": trial.note or None, "remark": trial.remark or None}  # the note says why one failed
             yield row | {name: beside[name] for name in self._last}
+
+    def _measured(self, trial: Trial) -> dict[str, float | None]:
+        """The columns of the outcomes: y and sem if there is one, else a pair for each by its name."""
+        if self._is_single:
+            return {"y": trial.y, "sem": trial.sem}
+        found: dict[str, float | None] = {}
+        for name in self._outcomes:
+            measured = trial.outcomes.get(name)
+            mean, sem = (None, None) if measured is None else (measured.mean, measured.sem)
+            found |= {name: mean, f"{name} sem": sem}
+        return found
+
+    @property
+    def _is_single(self) -> bool:
+        return all(len(goal.measured) == 1 for goal in self.goals.values())
+
+    @property
+    def _outcomes(self) -> tuple[str, ...]:
+        """The names of everything that a site measures."""
+        return tuple(dict.fromkeys(name for goal in self.goals.values() for name in goal.measured))
 
     @property
     def _last(self) -> tuple[str, ...]:
@@ -114,8 +150,7 @@ class History:
             "status",
             "decision",
             *self.study.space.names,
-            "y",
-            "sem",
+            *(("y", "sem") if self._is_single else (part for name in self._outcomes for part in (name, f"{name} sem"))),
             "leader",
             "explanation",
             *self._last,

@@ -165,7 +165,7 @@ def time_to(times: Array, best: Array, level: float) -> float:
 def best_found(histories: Sequence[History]) -> dict[str, float]:
     """The best outcome of each site in any of the histories: the reference where the optimum is unknown."""
     found = best_curves(histories)[..., -1]
-    signs = {site: histories[0].directions[site].sign for site in histories[0].sites}
+    signs = {site: histories[0].goals[site].sign for site in histories[0].sites}
     return {
         site: float(sign * np.nanmax(sign * found[:, k])) if np.isfinite(found[:, k]).any() else np.nan
         for k, (site, sign) in enumerate(signs.items())

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from cboc.data.dataset import Dataset, Direction
+from cboc.data.goal import Goal
 from cboc.data.objective import Measurement
 from cboc.errors import CbocError
 from cboc.exchange.ledger import Ledger
@@ -102,10 +103,10 @@ class Run:
         header, trials, _ = read_journal(path)
         with _undamaged(path):
             study = Study.from_agreement(header["study"])
-            directions = {site: Direction(header["directions"][site]) for site in study.sites}
+            goals = {site: Goal.from_plain(header["directions"][site], study.objectives) for site in study.sites}
             for trial in trials.values():
                 study.index(trial.site)
-        return History(study, directions, in_order(trials.values()), self.record["earlier"])
+        return History(study, goals, in_order(trials.values()), self.record["earlier"])
 
     @property
     def emptiness(self) -> CbocError:
@@ -145,7 +146,7 @@ class Run:
 
     def site(self, history: History, name: str, seed: int) -> Site:
         """A site as it was at the end of one simulation."""
-        record, direction = self.record, history.directions[name]
+        record, goal = self.record, history.goals[name]
         with _undamaged(self.directory / RECORD):
             own = named(record["surrogate"], record["utility"])
             strategy = collaborative(own, Gate(record["gate"]), Guide(weight=record["guide"]))
@@ -154,11 +155,11 @@ class Run:
                 history.study,
                 name,
                 Ledger(history.study),
-                direction=direction,
+                direction=goal,
                 policy=Policy(
                     strategy, record["initial"], seed, record["stop_below"], most_cost=record.get("most_cost")
                 ),
-                data=None if rows is None else Dataset.from_dict(rows, history.study.space.dimension, direction),
+                data=None if rows is None else Dataset.from_dict(rows, history.study.space.dimension, goal.direction),
                 trials=history.of(name),
             )
 

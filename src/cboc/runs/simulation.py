@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from cboc.data.dataset import Dataset, Direction
-from cboc.errors import CbocError, check_kind, whole
+from cboc.data.goal import Aim, Goal
+from cboc.errors import CbocError, at, check_kind, whole
 from cboc.exchange.identity import identify
 from cboc.exchange.ledger import Ledger
 from cboc.exchange.network import Waiting
@@ -34,7 +35,8 @@ def simulate(
     study: Study,
     experiments: Mapping[str, Experiment],
     *,
-    direction: Direction | str | Mapping[str, Direction | str],
+    direction: Direction | str | Aim | Goal | Mapping[str, Any],
+    limits: Sequence[str] | Mapping[str, Sequence[str]] = (),
     policy: Policy | None = None,
     data: Mapping[str, Dataset] | None = None,
     durations: Duration | Mapping[str, Duration] | None = None,
@@ -46,7 +48,9 @@ def simulate(
 ) -> History:
     """Run every site's experiments until all budgets are spent.
 
-    All sites have the same policy, and ask for `plate` experiments at a time, in which the parameters `same` have one
+    `direction` is what is wanted of the outcomes: of all sites, or by site. With several objectives it is a mapping
+    with an aim for each, {"yield": "max", "cost": "min"}, or such a mapping by site. `limits` are what outcomes may not
+    exceed, ["impurity <= 5"], of all sites or by site. All sites have the same policy, and ask for `plate` experiments at a time, in which the parameters `same` have one
     value. `durations` says how long experiments take, for all sites or by site: a number, `LogNormal(3, 0.2)` or
     {"median": 3, "spread": 0.2}, a distribution or a function of a random generator; every trial then keeps when it
     began and ended. Without them rounds have no calendar, and at the free pace every experiment takes 1. With a
@@ -57,10 +61,9 @@ def simulate(
     design.
     """
     _check_kinds(experiments, direction, data, journal)
-    given = dict.fromkeys(study.sites, direction) if isinstance(direction, str) else dict(direction)
-    earlier = dict(data or {})
-    _check(study, experiments, given, earlier)
-    directions = {name: Direction.of(given[name]) for name in study.sites}
+    wanted, limited, earlier = _by_site(study, direction), _limits_by_site(study, limits), dict(data or {})
+    _check(study, experiments, wanted, earlier)
+    goals = {name: _goal(name, wanted[name], study, limited.get(name, ())) for name in study.sites}
     policy, wells = Policy() if policy is None else policy, whole("plate", plate)
     check_kind("a simulation's policy", policy, Policy, "a Policy(...)")
     durations = as_durations(durations, study.sites)
@@ -71,7 +74,7 @@ def simulate(
 
     def site(name: str, book: Journal | None) -> Site:
         kept: dict[str, Any] = {} if book is None else {"trials": book.trials(name), "save": book.append}
-        known: dict[str, Any] = {"direction": directions[name], "policy": policy, "data": earlier.get(name)}
+        known: dict[str, Any] = {"direction": goals[name], "policy": policy, "data": earlier.get(name)}
         return Site(study, name, ledger, clock=calendar if has_calendar else None, **known, **kept)
 
     def run(site: Site, trial: Trial) -> None:
@@ -87,7 +90,7 @@ def simulate(
     asked = Plate.asked(study.space, wells, 1, same)
     if len(tuple(same)) and wells == 1:
         raise CbocError("same is for plates of several experiments; give plate=8, or leave it out.")
-    header = _header(study, directions, policy, earlier) | _pace_of(durations, asked, has_calendar)
+    header = _header(study, goals, policy, earlier) | _pace_of(durations, asked, has_calendar)
     book = None if journal is None else Journal(journal, header)
     try:
         sites = [site(name, book) for name in study.sites]
@@ -100,19 +103,39 @@ def simulate(
         if book is not None:
             book.close()
     best = {site.name: site.data.best.y for site in sites if len(site.data)}
-    return History(study, directions, in_order(trial for site in sites for trial in site.trials), best)
+    return History(study, goals, in_order(trial for site in sites for trial in site.trials), best)
 
 
 def _header(
-    study: Study, directions: Mapping[str, Direction], policy: Policy, data: Mapping[str, Dataset]
+    study: Study, goals: Mapping[str, Goal], policy: Policy, data: Mapping[str, Dataset]
 ) -> dict[str, Any]:
     """Everything that the trials of a journal follow from, as plain data."""
     return {
         "study": study.agreement(),
-        "directions": dict(directions),
+        "directions": {name: goal.to_plain() for name, goal in goals.items()},
         "policy": policy.to_dict() | {"initial": policy.begins_with(len(study.space.names))},
         "data": identify({name: data[name].to_dict() for name in sorted(data)}),
     }
+
+
+def _by_site(study: Study, direction: Any) -> dict[str, Any]:
+    """What every site wants: what was given for all of them, or by site."""
+    if not isinstance(direction, Mapping) or (len(study.objectives) > 1 and set(direction) == set(study.objectives)):
+        return dict.fromkeys(study.sites, direction)
+    return dict(direction)
+
+
+def _limits_by_site(study: Study, limits: Any) -> dict[str, Any]:
+    if not isinstance(limits, Mapping):
+        return dict.fromkeys(study.sites, limits)
+    for name in limits:
+        study.index(name)
+    return dict(limits)
+
+
+def _goal(name: str, wanted: Any, study: Study, limits: Any) -> Goal:
+    with at(f"site '{name}'"):
+        return Goal.of(wanted, study.objectives, limits)
 
 
 def _pace_of(durations: object, plate: Plate, has_calendar: bool) -> dict[str, Any]:
@@ -124,7 +147,7 @@ def _pace_of(durations: object, plate: Plate, has_calendar: bool) -> dict[str, A
 def _check_kinds(experiments: object, direction: object, data: object, journal: object) -> None:
     """Raise one sentence if an argument of a simulation is something else altogether."""
     check_kind("experiments", experiments, Mapping, "a dictionary with a function for every site")
-    check_kind("direction", direction, str | Mapping, "'maximise' or 'minimise', or one of these by site")
+    check_kind("direction", direction, str | Aim | Goal | Mapping, "'maximise' or 'minimise', or one of these by site")
     if data is not None:
         check_kind("data", data, Mapping, "a dictionary with a Dataset for every site that has one")
     if journal is not None:
@@ -132,7 +155,7 @@ def _check_kinds(experiments: object, direction: object, data: object, journal: 
 
 
 def _check(
-    study: Study, experiments: Mapping[str, object], directions: Mapping[str, str], data: Mapping[str, object]
+    study: Study, experiments: Mapping[str, object], directions: Mapping[str, Any], data: Mapping[str, object]
 ) -> None:
     """Check that every site has an experiment and a direction, and that nothing is given for an unknown site."""
     for name in (*experiments, *directions, *data):
