@@ -79,6 +79,11 @@ class Results:
         parts = {name: np.vstack([getattr(each, name) for each in (self, other)]) for name in PARTS}
         return Results(**parts, goal=self.goal)
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Results) or self.goal.measured != other.goal.measured:
+            return False
+        return all(np.array_equal(getattr(self, part), getattr(other, part), equal_nan=True) for part in PARTS)
+
     def outcome(self, name: str) -> Array:  # (n,)
         """The outcomes of this name."""
         return self.Y[:, self.goal.measured.index(name)]

@@ -60,11 +60,11 @@ def is_sound(about: Mapping[str, Any]) -> bool:
 
 
 def introduce(
-    file: SiteFile, url: str, site: str | None, direction: str | None, study: Study | None, sealed: bool, git: bool
+    file: SiteFile, url: str, site: str | None, wanted: Mapping[str, Any], study: Study | None, sealed: bool, git: bool
 ) -> None:
     """Find the study where the others are, or bring it, and keep who this site is."""
     given = {"site": "the name of your site in the study (--site)", "direction": "a direction (maximise or minimise)"}
-    values = {"site": site, "direction": direction}
+    values = {"site": site, "direction": wanted.get("direction")}
     if missing := [words for name, words in given.items() if values[name] is None]:
         raise CbocError(f"to join without a coordinator, also give {' and '.join(missing)}.")
     _check_settings(url, sealed, git)
@@ -85,7 +85,7 @@ def introduce(
     begin_with(kept, versions, str(site), entries)
     before = {"agreements": [each.agreement() for each in earlier]} if earlier else {}
     file.remember(
-        url=address, site=site, direction=direction, sealed=sealed, git=git, agreement=agreed.agreement(), **before
+        url=address, site=site, sealed=sealed, git=git, agreement=agreed.agreement(), **before, **wanted
     )
 
 

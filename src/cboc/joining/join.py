@@ -10,7 +10,7 @@ site = cboc.join(storage="lab-b.db")            # later, in another process: it 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from cboc.data.dataset import Dataset, Direction
+from cboc.data.goal import Goal
+from cboc.data.results import Results
 from cboc.data.earlier.frames import is_frame
 from cboc.data.earlier.preview import Preview, as_data
 from cboc.errors import CbocError, check_kind
@@ -28,9 +30,10 @@ from cboc.exchange.network import Network
 from cboc.exchange.rest import Rest
 from cboc.exchange.study import Study
 from cboc.joining import coordinator, feeds
-from cboc.joining.agreement import damaged, keep_agreement, kept_agreement
+from cboc.joining.agreement import damaged, keep_agreement, kept_agreement, read_study
 from cboc.joining.departure import LEFT_AT, KeptDeparture
 from cboc.joining.invited import unfolded
+from cboc.joining.wanted import as_kept, check_change, goal_in, is_understood
 from cboc.site.policy import Policy
 from cboc.site.site import Site
 from cboc.site.trial import Trial
@@ -48,7 +51,8 @@ def join(
     *,
     storage: str | Path,
     site: str | None = None,
-    direction: Direction | str | None = None,
+    direction: Direction | str | Goal | Mapping[str, Any] | None = None,
+    limits: Iterable[str] | None = None,
     policy: Policy | None = None,
     study: Study | None = None,
     data: Any = None,
@@ -64,6 +68,9 @@ def join(
     door: Door = Door.PYTHON,
 ) -> Site:
     """Join a study: the first time with an address and a direction; later the file knows them.
+
+    Of several objectives `direction` is a mapping with what is wanted of each, {"yield": "max", "cost": "min"};
+    `limits` are what outcomes may not exceed, ["impurity <= 5"]. Both stay in the file.
 
     Through a coordinator, `code` is that of the invitation; an invitation file (lab-b.cboc) in place of the address
     holds all that is needed. Through a shared folder (folder:PATH), by files on a stick (stick:FILE) or between peers
@@ -88,7 +95,7 @@ def join(
     else:
         coordinator.check_given(url, code, certificate, patience)
     _check_kinds(policy, study, data)
-    wanted = None if direction is None else str(Direction.of(direction))
+    wanted = as_kept(direction, limits)
     file = SiteFile(storage, is_made=url is not None and (code is not None or is_without_centre), door=door)
     if "agreement" in file.about:
         _check_sound(file)
@@ -107,19 +114,20 @@ def join(
         feeds.settle(file, drifts=drifts, git=git, sealed=sealed)
         _settle(file, policy)
     else:
-        coordinator.introduce(file, url=url, code=code, direction=wanted, certificate=certificate)
+        coordinator.introduce(file, url=url, code=code, certificate=certificate, **wanted)
         _settle(file, policy)
     agreed, name, network = _reached(file, study, patience, on_retry)
+    goal = goal_in(file.about, agreed.objectives)
     if data is not None:
-        _begin_with(file, data, agreed, outcome)
+        _begin_with(file, data, agreed, goal, outcome)
     kept = _begun(file, agreed, kept_policy(file) if policy is None else policy)
     joined = Site(
         agreed,
         name,
         network,
-        direction=file.about["direction"],
+        direction=goal,
         policy=kept if goes_on_alone is None else replace(kept, goes_on_alone=goes_on_alone),
-        data=file.data(agreed.space.dimension, file.about["direction"]),
+        data=file.data(agreed.space.dimension, goal),
         trials=file.trials(),
         save=file.keep,
         first_turn=file.about.get("first_turn", 0),
@@ -170,7 +178,7 @@ def _check_sound(file: SiteFile) -> None:
     way = feeds if feeds.is_address(about.get("url")) else coordinator
     is_sound = (
         way.is_sound(about)
-        and about.get("direction") in tuple(Direction)
+        and is_understood(about)
         and isinstance(about.get(LEFT_AT), float | None)
         and all(type(count) is int and count >= 0 for count in counts)
     )
@@ -187,7 +195,7 @@ def _check_kinds(policy: object, study: object, data: object) -> None:
     if data is not None:
         kinds = "a Dataset, a preview, a frame, or the path of a CSV or XLSX file"
         if not is_frame(data):
-            check_kind("a site's data", data, Dataset | Preview | str | PathLike, kinds)
+            check_kind("a site's data", data, Dataset | Results | Preview | str | PathLike, kinds)
 
 
 def has_own_strategy(file: SiteFile) -> bool:
@@ -207,7 +215,7 @@ def kept_policy(file: SiteFile) -> Policy:
         raise CbocError(damaged(file)) from None
 
 
-def _settle(file: SiteFile, policy: Policy | None, direction: str | None = None) -> None:
+def _settle(file: SiteFile, policy: Policy | None, wanted: Mapping[str, Any] | None = None) -> None:
     """Keep the given settings in the file; after the first trial some of them cannot change."""
     before = kept_policy(file)
     given = {} if policy is None else {name: getattr(policy, name) for name in KEPT}
@@ -218,12 +226,13 @@ def _settle(file: SiteFile, policy: Policy | None, direction: str | None = None)
     if policy is not None and (strategy := identify(policy.strategy)) != identify(collaborative()):
         given["strategy"] = strategy
     fixed = {name: (getattr(before, name), given[name]) for name in FINAL if name in given}
-    fixed |= {} if direction is None else {"direction": (file.about.get("direction"), direction)}
     for name, (old, new) in fixed.items():
         if file.is_begun and old != new:
             raise CbocError(f"{file.path} began with {name} = {old!r}, which cannot change to {new!r}.")
     news: dict[str, Any] = {} if policy is None else {"policy": given}
-    news |= {} if direction is None else {"direction": direction}
+    if wanted:
+        check_change(file, wanted, read_study(file.about["agreement"], damaged(file)))
+        news |= wanted
     if any(file.about.get(name) != value for name, value in news.items()):
         file.remember(**news)
 
@@ -237,11 +246,13 @@ def _begun(file: SiteFile, agreed: Study, policy: Policy) -> Policy:
     return replace(policy, initial=kept["initial"], seed=kept_policy(file).seed)
 
 
-def _begin_with(file: SiteFile, data: Any, agreed: Study, outcome: str | None) -> None:
-    direction, objective = file.about["direction"], agreed.objective
-    if not isinstance(data, Dataset):
-        data = as_data(data, agreed.space, outcome or objective.name, objective.unit, direction)
+def _begin_with(file: SiteFile, data: Any, agreed: Study, goal: Goal, outcome: str | None) -> None:
+    objective = agreed.objective
+    if not isinstance(data, Dataset | Results):
+        data = as_data(data, agreed.space, outcome or objective.name, objective.unit, goal.direction)
+    dimension = agreed.space.dimension
+    before = Results.before(data, dimension, goal)
     with file.claim():  # no other process asks for the first experiment meanwhile
-        if file.is_begun and data != file.data(agreed.space.dimension, direction):
+        if file.is_begun and before != Results.before(file.data(dimension, goal), dimension, goal):
             raise CbocError(f"{file.path} began with other data from before the study, which cannot change any more.")
         file.remember(data=data.to_dict())

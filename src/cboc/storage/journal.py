@@ -195,7 +195,10 @@ def _read_header(found: _Read, line: bytes, path: Path) -> Shape | None:
         found.header = found.row(line)
         if found.is_chained != (header["format"] == FORMAT):
             raise damaged
-        return Shape.of(header["study"]) if "study" in header else None
+        if "study" not in header:
+            return None
+        goals = header.get("directions", {}).items()
+        return Shape.of(header["study"], (), {site: goal.get("limits", ()) for site, goal in goals if isinstance(goal, dict)})
     except DAMAGED:
         raise damaged from None
 

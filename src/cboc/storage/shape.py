@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from cboc.data.goal import Limit
 from cboc.names import as_agreed
 from cboc.site.trial import Trial
 from cboc.space.space import Space
@@ -13,20 +14,28 @@ from cboc.space.space import Space
 
 @dataclass(frozen=True)
 class Shape:
-    """The sites of a study, its objectives, and the number of coordinates of a design."""
+    """The sites of a study, what each of them measures, and the number of coordinates of a design."""
 
     sites: tuple[str, ...]
-    objectives: tuple[str, ...]
+    measured: Mapping[str, frozenset[str]]  # by site: the objectives, and what else the site has limits for
     dimension: int
     rows: frozenset[int]  # how many weights a row of W may have: as many as there were sites then
 
     @classmethod
-    def of(cls, agreement: Mapping[str, Any], earlier: Iterable[Mapping[str, Any]] = ()) -> Shape:
+    def of(
+        cls,
+        agreement: Mapping[str, Any],
+        earlier: Iterable[Mapping[str, Any]] = (),
+        limits: Mapping[str, Iterable[str]] | None = None,
+    ) -> Shape:
         """The shape that an agreement gives; it may have a rule that only its own process can rebuild."""
         with as_agreed():
             space = Space.from_dict(agreement["space"])
         rows = frozenset(len(each["sites"]) for each in (*earlier, agreement))
-        return cls(tuple(agreement["sites"]), tuple(agreement.get("objectives", ("y",))), space.dimension, rows)
+        limited = {site: [Limit.of(each).outcome for each in given] for site, given in (limits or {}).items()}
+        objectives, sites = agreement.get("objectives", ("y",)), tuple(agreement["sites"])
+        measured = {site: frozenset([*objectives, *limited.get(site, ())]) for site in sites}
+        return cls(sites, measured, space.dimension, rows)
 
     def check(self, trial: Trial) -> None:
         """Raise a ValueError if a trial is not one of this study."""
@@ -39,5 +48,5 @@ class Shape:
             raise ValueError("a trial belongs to a site of the study, and a leader is one")
         if answer is not None and len(answer.weights) not in self.rows:
             raise ValueError("a row of W has a weight for each site")
-        if trial.outcomes and set(trial.outcomes) != set(self.objectives):
-            raise ValueError("an outcome belongs to an objective of the study")
+        if trial.outcomes and set(trial.outcomes) != self.measured[trial.site]:
+            raise ValueError("an outcome belongs to an objective of the study, or to a limit of the site")

@@ -19,7 +19,9 @@ from secrets import randbits, token_hex
 from typing import Any
 
 from cboc.checked_rows import NOTHING, Damage, Head, facts, set_facts
-from cboc.data.dataset import Dataset, Direction
+from cboc.data.dataset import Dataset
+from cboc.data.goal import Goal
+from cboc.data.results import Results
 from cboc.errors import CbocError, check_kind
 from cboc.exchange.wire import SECRETS
 from cboc.private_files import make
@@ -184,10 +186,13 @@ class SiteFile:
                 set_facts(connection, {name: json.dumps(number)})
         return before if before < number else None
 
-    def data(self, dimension: int, direction: Direction | str) -> Dataset:
-        """Results from before the study."""
+    def data(self, dimension: int, goal: Goal) -> Dataset | Results:
+        """Results from before the study: a dataset if one outcome is measured."""
+        kept = self.about.get("data", {})
         with self._undamaged():
-            return Dataset.from_dict(self.about.get("data", {}), dimension, direction)
+            if len(goal.measured) == 1:
+                return Dataset.from_dict(kept, dimension, goal.direction)
+            return Results.from_dict(kept, dimension, goal)
 
     @property
     def is_begun(self) -> bool:
@@ -216,7 +221,8 @@ class SiteFile:
         """Raise a ValueError or a KeyError if a trial is not one of this site in its study."""
         if "agreement" not in self.about:
             return
-        shape, site = Shape.of(self.about["agreement"], self.about.get("agreements", ())), self.about["site"]
+        about, site = self.about, self.about["site"]
+        shape = Shape.of(about["agreement"], about.get("agreements", ()), {site: about.get("limits", ())})
         for trial in trials:
             shape.check(trial)
             if trial.site != site:

@@ -367,7 +367,7 @@ class Feeds:
         answers = self._answers(record)
         if self.study.pace.waits:
             return answers.news(site)
-        return News(site, record.closed, answers.others(site, record.now(), record.closed))
+        return News(site, record.closed, answers.others(site, record.now(), record.closed, answers.progress(site)[0]))
 
     @_if_overtaken_again
     def standing(self) -> Standing:
