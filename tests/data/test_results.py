@@ -70,7 +70,9 @@ def test_progress_where_no_reference_is_named_is_from_the_worst_at_first():
 def test_there_and_back_as_plain_data():
     found = results()
     again = Results.from_dict(found.to_dict(), 1, GOAL)
-    assert all(np.array_equal(getattr(found, name), getattr(again, name), equal_nan=True) for name in ("X", "Y", "sems"))
+    assert all(
+        np.array_equal(getattr(found, name), getattr(again, name), equal_nan=True) for name in ("X", "Y", "sems")
+    )
 
 
 def test_results_from_before_have_to_be_of_the_same_outcomes():

@@ -1,4 +1,4 @@
-"""Sites with several objectives and limits, through a folder and a coordinator's contract: what they keep, and what not."""
+"""Sites with several objectives and limits, through a folder: what they keep, and what never leaves them."""
 
 import json
 import sqlite3
@@ -36,7 +36,7 @@ def test_a_study_goes_on_in_another_process_where_it_was(folder):
     join(folder, "a", study=STUDY)
     join(folder, "b")
     ran = []
-    for turn in range(9):
+    for _ in range(9):
         for name in "ab":
             site = cboc.join(storage=folder / f"{name}.db")  # as in a new process
             trial = site.ask()
@@ -67,7 +67,9 @@ def test_no_outcome_no_aim_and_no_limit_is_in_the_folder(folder):
 def test_how_good_is_good_enough_may_change_and_which_way_may_not(folder):
     site = join(folder, "a", study=STUDY)
     site.tell(site.ask(), {"yield": 1.0, "cost": 2.0, "impurity": 3.0})
-    again = cboc.join(storage=folder / "a.db", limits=["impurity <= 2"], direction=WANTED | {"cost": Aim("min", weight=2)})
+    again = cboc.join(
+        storage=folder / "a.db", limits=["impurity <= 2"], direction=WANTED | {"cost": Aim("min", weight=2)}
+    )
     assert again.goal.limits[0].bound == 2.0 and not again.results.is_allowed.any()
     with pytest.raises(CbocError, match="began with direction = 'maximise, minimise', which cannot change"):
         cboc.join(storage=folder / "a.db", direction={"yield": "max", "cost": "max"})

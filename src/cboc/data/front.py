@@ -29,7 +29,7 @@ def is_on_front(Y: Array) -> Mask:  # (n, m) -> (n,)
 
 def front(Y: Array, reference: Array) -> Array:  # (n, m), (m,) -> (f, m)
     """The rows above the reference that no other row beats."""
-    above = Y[(Y > reference).all(axis=1)]
+    above = Y[(reference < Y).all(axis=1)]
     return above[is_on_front(above)]
 
 
@@ -53,21 +53,22 @@ def _room(Y: Array, reference: Array) -> tuple[Corners, Corners]:
         lower = list(zip([float(reference[0]), *first], [*second, float(reference[1])], strict=True))
         return [*lower], [(end, np.inf) for end in (*first, np.inf)]
     levels = np.unique(Y[:, -1]).tolist()
-    lower, upper = [], []
+    low_ends: Corners = []
+    high_ends: Corners = []
     growing: dict[tuple[tuple[float, ...], tuple[float, ...]], float] = {}  # a box of the other columns: where it began
     floor = float(reference[-1])
     for level in (*levels, np.inf):
         rest = Y[Y[:, -1] >= level, :-1]
         slab = set(zip(*_room(rest[is_on_front(rest)], reference[:-1]), strict=True))
         for box in [box for box in growing if box not in slab]:
-            lower.append((*box[0], growing.pop(box)))
-            upper.append((*box[1], floor))
+            low_ends.append((*box[0], growing.pop(box)))
+            high_ends.append((*box[1], floor))
         growing |= {box: floor for box in slab if box not in growing}
         floor = level
     for (low, high), began in growing.items():
-        lower.append((*low, began))
-        upper.append((*high, np.inf))
-    return lower, upper
+        low_ends.append((*low, began))
+        high_ends.append((*high, np.inf))
+    return low_ends, high_ends
 
 
 def hypervolume(Y: Array, reference: Array) -> float:

@@ -85,17 +85,21 @@ class Aim:
         return None if self.target is None else float(self._graded(np.array(self.target)))
 
     def _graded(self, y: Array) -> Array:
-        if self.direction == NEAR:
+        if self.direction == NEAR and self.target is not None:
             return -np.abs(y - self.target)
         return Direction(self.direction).sign * y
 
     def to_dict(self) -> dict[str, Any]:
         """The aim as plain data, without what was left out."""
-        parts = {each.name: getattr(self, each.name) for each in fields(self)[1:] if getattr(self, each.name) != each.default}
+        parts = {
+            each.name: getattr(self, each.name) for each in fields(self)[1:] if getattr(self, each.name) != each.default
+        }
         return {"direction": str(self.direction), **parts}
 
     def __str__(self) -> str:
-        end = "" if self.target is None else f" {self.target:g}" if self.direction == NEAR else f" up to {self.target:g}"
+        end = (
+            "" if self.target is None else f" {self.target:g}" if self.direction == NEAR else f" up to {self.target:g}"
+        )
         return f"{self.direction}{end}"
 
 
@@ -139,10 +143,10 @@ class Goal:
     @classmethod
     def of(cls, given: object, objectives: tuple[str, ...] = ("y",), limits: Iterable[object] = ()) -> Goal:
         """The goal that a user gave for these objectives: a direction if there is one, else an aim for each by name."""
-        if isinstance(given, Goal):
-            given, limits = given.aims, (*given.limits, *limits)
         if isinstance(limits, str) or not isinstance(limits, Iterable):
             raise CbocError(f"limits are a list such as ['impurity <= 5']; this is {short(limits)}.")
+        if isinstance(given, Goal):
+            return cls.of(given.aims, objectives, (*given.limits, *limits))
         if not isinstance(given, Mapping) or (len(objectives) == 1 and set(given) != set(objectives)):
             if len(objectives) > 1:
                 raise CbocError(

@@ -64,7 +64,9 @@ class Results:
             return cls.of(goal, dimension, (), ())
         if isinstance(given, Results):
             if given.goal.measured != goal.measured:
-                raise CbocError(f"results are needed of {listed(goal.measured)}; these are of {listed(given.goal.measured)}.")
+                raise CbocError(
+                    f"results are needed of {listed(goal.measured)}; these are of {listed(given.goal.measured)}."
+                )
             return replace(given, goal=goal)
         if len(goal.measured) > 1:
             raise CbocError(f"results from before need {listed(goal.measured)} each; these have one outcome.")
@@ -72,6 +74,11 @@ class Results:
 
     def __len__(self) -> int:
         return len(self.X)
+
+    @property
+    def dimension(self) -> int:
+        """The number of unit coordinates, D."""
+        return int(self.X.shape[1])
 
     def __add__(self, other: Results) -> Results:
         if not isinstance(other, Results):
@@ -107,7 +114,7 @@ class Results:
     @property
     def is_allowed(self) -> Mask:  # (n,)
         """Which results break no limit."""
-        return (self.margins >= 0.0).all(axis=1)
+        return np.asarray((self.margins >= 0.0).all(axis=1))
 
     @property
     def is_on_front(self) -> Mask:  # (n,)

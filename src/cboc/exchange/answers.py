@@ -258,7 +258,8 @@ class Answers:
     def others(self, site: str, present: Mapping[str, Entry], state: int, turn: int) -> tuple[Point, ...]:
         """The best designs of a site's neighbours, in the order of the study; if too many, a rotating selection.
 
-        With several objectives they are those for the trade-off of the site's turn. Of very many neighbours every `turns`-th is heard, and of very many designs of these every `parts`-th.
+        With several objectives they are those for the trade-off of the site's turn. Of very many neighbours every
+        `turns`-th is heard, and of very many designs of these every `parts`-th.
         """
         if not self.study.shares_best:
             return ()

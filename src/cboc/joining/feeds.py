@@ -84,9 +84,7 @@ def introduce(
     kept.remember(site=site, **({"agreements": [agreed.agreement()]} if url.startswith(PEERS) else {}))
     begin_with(kept, versions, str(site), entries)
     before = {"agreements": [each.agreement() for each in earlier]} if earlier else {}
-    file.remember(
-        url=address, site=site, sealed=sealed, git=git, agreement=agreed.agreement(), **before, **wanted
-    )
+    file.remember(url=address, site=site, sealed=sealed, git=git, agreement=agreed.agreement(), **before, **wanted)
 
 
 def _check_names(agreed: Study) -> None:

@@ -19,10 +19,10 @@ from pathlib import Path
 from typing import Any
 
 from cboc.data.dataset import Dataset, Direction
-from cboc.data.goal import Goal
-from cboc.data.results import Results
 from cboc.data.earlier.frames import is_frame
 from cboc.data.earlier.preview import Preview, as_data
+from cboc.data.goal import Goal
+from cboc.data.results import Results
 from cboc.errors import CbocError, check_kind
 from cboc.exchange.identity import identify
 from cboc.exchange.invitation import is_invitation

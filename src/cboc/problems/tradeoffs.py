@@ -82,7 +82,9 @@ def branin_currin(X: Array) -> Array:
     """Branin beside Currin's exponential function, on the unit square."""
     x, y = X.T
     decay = 1.0 - np.exp(-0.5 / np.maximum(y, 1e-12))
-    currin = decay * (2300.0 * x**3 + 1900.0 * x**2 + 2092.0 * x + 60.0) / (100.0 * x**3 + 500.0 * x**2 + 4.0 * x + 20.0)
+    currin = (
+        decay * (2300.0 * x**3 + 1900.0 * x**2 + 2092.0 * x + 60.0) / (100.0 * x**3 + 500.0 * x**2 + 4.0 * x + 20.0)
+    )
     return np.column_stack([branin(np.column_stack([15.0 * x - 5.0, 15.0 * y])), -currin])
 
 

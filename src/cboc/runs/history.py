@@ -76,7 +76,9 @@ class History:
         if goal.is_plain:
             reached = [np.nan if trial.y is None else trial.y for trial in told]
         else:
-            results = Results.of(goal, len(told[0].proposed) if told else 0, [t.x for t in told], [t.outcomes for t in told])
+            results = Results.of(
+                goal, len(told[0].proposed) if told else 0, [t.x for t in told], [t.outcomes for t in told]
+            )
             reached = results.progress(sum(trial.turn is None for trial in told)).tolist()
         of_trial = dict(zip((trial.number for trial in told), reached, strict=True))
         return [of_trial.get(trial.number, np.nan) for trial in trials]

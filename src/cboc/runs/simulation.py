@@ -49,16 +49,16 @@ def simulate(
     """Run every site's experiments until all budgets are spent.
 
     `direction` is what is wanted of the outcomes: of all sites, or by site. With several objectives it is a mapping
-    with an aim for each, {"yield": "max", "cost": "min"}, or such a mapping by site. `limits` are what outcomes may not
-    exceed, ["impurity <= 5"], of all sites or by site. All sites have the same policy, and ask for `plate` experiments at a time, in which the parameters `same` have one
-    value. `durations` says how long experiments take, for all sites or by site: a number, `LogNormal(3, 0.2)` or
-    {"median": 3, "spread": 0.2}, a distribution or a function of a random generator; every trial then keeps when it
-    began and ended. Without them rounds have no calendar, and at the free pace every experiment takes 1. With a
-    `journal` every step is saved at once, and calling again with the same arguments continues where the file ends, bit
-    for bit. A kill loses nothing; after a power cut at most the experiments of one second are run again. With
-    `most_failures` it ends with a sentence if the first so many experiments of a site in this call all fail. Working
-    alone is `Study(..., rule="identity")` with the same seed; in rounds it also waits for the slowest, at no other
-    design.
+    with an aim for each, {"yield": "max", "cost": "min"}, or such a mapping by site. `limits` are what outcomes may
+    not exceed, ["impurity <= 5"], of all sites or by site. All sites have the same policy, and ask for `plate`
+    experiments at a time, in which the parameters `same` have one value. `durations` says how long experiments take,
+    for all sites or by site: a number, `LogNormal(3, 0.2)` or {"median": 3, "spread": 0.2}, a distribution or a
+    function of a random generator; every trial then keeps when it began and ended. Without them rounds have no
+    calendar, and at the free pace every experiment takes 1. With a `journal` every step is saved at once, and calling
+    again with the same arguments continues where the file ends, bit for bit. A kill loses nothing; after a power cut
+    at most the experiments of one second are run again. With `most_failures` it ends with a sentence if the first so
+    many experiments of a site in this call all fail. Working alone is `Study(..., rule="identity")` with the same
+    seed; in rounds it also waits for the slowest, at no other design.
     """
     _check_kinds(experiments, direction, data, journal)
     wanted, limited, earlier = _by_site(study, direction), _limits_by_site(study, limits), dict(data or {})
@@ -106,9 +106,7 @@ def simulate(
     return History(study, goals, in_order(trial for site in sites for trial in site.trials), best)
 
 
-def _header(
-    study: Study, goals: Mapping[str, Goal], policy: Policy, data: Mapping[str, Dataset]
-) -> dict[str, Any]:
+def _header(study: Study, goals: Mapping[str, Goal], policy: Policy, data: Mapping[str, Dataset]) -> dict[str, Any]:
     """Everything that the trials of a journal follow from, as plain data."""
     return {
         "study": study.agreement(),

@@ -82,8 +82,8 @@ class Logbook:
 
     def _told(self) -> Results:
         told = [trial for trial in self.trials if trial.status is Status.COMPLETE]
-        failed = [trial.executed for trial in self.trials if trial.status is Status.FAILED]
-        designs, outcomes = [trial.executed for trial in told], [trial.outcomes for trial in told]
+        failed = [trial.x for trial in self.trials if trial.status is Status.FAILED]
+        designs, outcomes = [trial.x for trial in told], [trial.outcomes for trial in told]
         return Results.of(self.goal, self.space.dimension, designs, outcomes, failed)
 
     def trial(self, number: int) -> Trial:

@@ -43,13 +43,13 @@ class Site:
 
     `direction` says whether outcomes are to be maximised or minimised, or what is wanted of each objective, by name:
     {"yield": "max", "cost": Aim("min", reference=50)}. `limits` are what outcomes may not exceed: ["impurity <= 5"].
-    `policy` is how the site behaves. `data` are results from before the study. `own` are parameters that only this site has; they are never mixed and never leave.
-    `trials` continues where an earlier process stopped; `save` is called with every trial that changes, before it
-    counts. `claim` keeps other processes of this site from asking at the same time, and gives the trials if others
-    have changed them. `first_turn` is its first turn: above 0 if the site has lost trials that the others know, and
-    `spent` says how many experiments of its budget these were. With a `clock`, every trial keeps when it began and when
-    it ended. `settle` is called with the next version of the study that the site accepts, before it counts;
-    `departure` keeps whether it has left.
+    `policy` is how the site behaves. `data` are results from before the study. `own` are parameters that only this
+    site has; they are never mixed and never leave. `trials` continues where an earlier process stopped; `save` is
+    called with every trial that changes, before it counts. `claim` keeps other processes of this site from asking at
+    the same time, and gives the trials if others have changed them. `first_turn` is its first turn: above 0 if the
+    site has lost trials that the others know, and `spent` says how many experiments of its budget these were. With a
+    `clock`, every trial keeps when it began and when it ended. `settle` is called with the next version of the study
+    that the site accepts, before it counts; `departure` keeps whether it has left.
     """
 
     def __init__(
@@ -81,10 +81,10 @@ class Site:
         check_kind("a site's policy", self.policy, Policy, "a Policy(...)")
         self.space = study.space if own is None else study.space + (own if isinstance(own, Space) else Space(own))
         check_names(self.space)
-        self.data = Dataset.empty(self.space.dimension, direction=self.direction) if data is None else data
-        _check_data(self)
+        _check_data(self, data)
         with at(f"site '{name}'"):
             before = Results.before(data, self.space.dimension, self.goal)
+        self.data = before.dataset()
         first_turn, self.spent = whole("first_turn", first_turn, least=0), whole("spent", spent, least=0)
         self.initial = max(0, self.policy.begins_with(len(self.space.names)) - len(self.data))
         self.log = Logbook(name, self.space, self.goal, before, trials, save, first_turn, claim, clock)
@@ -454,13 +454,14 @@ class Site:
         return self.log.annotate(trial, text)
 
 
-def _check_data(site: Site) -> None:
+def _check_data(site: Site, data: Dataset | Results | None) -> None:
     """Raise one sentence if a site's data from before the study are not of its kind."""
-    who, data = f"site '{site.name}'", site.data
-    if isinstance(data, Results):
+    if data is None:
         return
-    check_kind("a site's data", data, Dataset, "a Dataset; Dataset.from_frame and cboc.preview(...).dataset make one")
-    if data.direction != site.direction:
+    kinds = "a Dataset; Dataset.from_frame and cboc.preview(...).dataset make one"
+    check_kind("a site's data", data, Dataset | Results, kinds)
+    who = f"site '{site.name}'"
+    if isinstance(data, Dataset) and data.direction != site.direction:
         raise CbocError(f"{who} is to {site.direction}, but its data say {data.direction}; make them agree.")
     if data.dimension != site.space.dimension:
         raise CbocError(f"{who} has data with {data.dimension} coordinates; its space has {site.space.dimension}.")

@@ -198,7 +198,9 @@ def _read_header(found: _Read, line: bytes, path: Path) -> Shape | None:
         if "study" not in header:
             return None
         goals = header.get("directions", {}).items()
-        return Shape.of(header["study"], (), {site: goal.get("limits", ()) for site, goal in goals if isinstance(goal, dict)})
+        return Shape.of(
+            header["study"], (), {site: goal.get("limits", ()) for site, goal in goals if isinstance(goal, dict)}
+        )
     except DAMAGED:
         raise damaged from None
 

@@ -1,4 +1,4 @@
-"""What a site believes of each of its outcomes, where several count: a surrogate for every objective and every limit."""
+"""What a site believes of its outcomes, where several count: a surrogate for every objective and every limit."""
 
 from __future__ import annotations
 
@@ -90,4 +90,6 @@ class Beliefs:
         usual = usual_reference(np.column_stack([gp.y[counts] for gp in self.objectives]))
         floors = [aim.floor for aim in self.goal.aims.values()]
         named = zip(self.objectives, floors, usual.tolist(), strict=True)
-        return np.array([low if floor is None else gp.transform.forward(np.array([floor]))[0] for gp, floor, low in named])
+        return np.array(
+            [low if floor is None else gp.transform.forward(np.array([floor]))[0] for gp, floor, low in named]
+        )

@@ -20,9 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cboc.arrays import Array, Owners
-from cboc.surrogate.gp import GP, Stack
+from cboc.arrays import Array, Mask, Owners
 from cboc.data.front import is_on_front, room
+from cboc.surrogate.gp import GP, Stack
 from cboc.utility.normal import log_h
 
 MARGIN = 0.1  # how far below the front the reference lies, as a share of the front's extent
@@ -36,7 +36,7 @@ class LogEHVI:
 
     gps: Sequence[GP]  # one for every objective, on the same designs
     reference: Array  # r (m,), standardised
-    counts: Array | None = field(default=None, repr=False)  # (n,) which outcomes may be on the front; None: all
+    counts: Mask | None = field(default=None, repr=False)  # (n,) which outcomes may be on the front; None: all
 
     is_log = True
 
@@ -58,13 +58,10 @@ class LogEHVI:
 
     @cached_property
     def anchors(self) -> Array:
-        """The designs of the front, those that would leave the largest gap first; then all others."""
+        """The designs of the front, and then all others."""
         Y, X = self.outcomes, self.gps[0].X
-        best = is_on_front(Y)
-        if self.counts is not None:
-            best &= self.counts
-        order = np.argsort(~best, kind="stable")
-        return X[order]
+        best = is_on_front(Y) if self.counts is None else is_on_front(np.where(self.counts[:, None], Y, -np.inf))
+        return X[np.argsort(~best, kind="stable")]
 
     @property
     def units(self) -> Array:
@@ -99,7 +96,9 @@ class Boxes:
         """The boxes of the room above the outcomes Y (n, m)."""
         corners = room(Y, reference)
         sides = tuple(np.unique(np.concatenate([low, high])) for low, high in zip(*(c.T for c in corners), strict=True))
-        lower, upper = (np.array([np.searchsorted(s, c) for s, c in zip(sides, corner.T, strict=True)]) for corner in corners)
+        lower, upper = (
+            np.array([np.searchsorted(s, c) for s, c in zip(sides, corner.T, strict=True)]) for corner in corners
+        )
         return cls(sides, lower, upper)
 
     def log_volume(self, means: Array, sds: Array) -> Array:

@@ -41,7 +41,9 @@ class Limited:
         """Those of the utility; else the data, those that keep to the limits best first."""
         if self.utility is not None:
             return self.utility.anchors
-        kept = np.sum([np.minimum(gp.y - least, 0.0) for gp, least in zip(self.margins, self.least, strict=True)], axis=0)
+        kept = np.sum(
+            [np.minimum(gp.y - least, 0.0) for gp, least in zip(self.margins, self.least, strict=True)], axis=0
+        )
         return self.margins[0].X[np.argsort(-kept, kind="stable")]
 
     @property
