@@ -17,7 +17,7 @@ from cboc.evidence.scenario import Kind, Scenario
 from cboc.problems.problem import Problem
 from cboc.problems.worlds import WORLDS
 from cboc.runs.metrics import gap
-from cboc.space.parameters import Choice
+from cboc.space.choice import Choice
 from cboc.space.space import Space
 
 SIZES = (4, 12, 4, 3)  # options of the recipes

@@ -13,7 +13,8 @@ from cboc.exchange.study import Study
 from cboc.experiment.experiment import ExperimentFailed
 from cboc.runs.history import History
 from cboc.site.trial import Trial
-from cboc.space.parameters import Choice, Float, Int
+from cboc.space.choice import Choice
+from cboc.space.parameters import Float, Int
 from cboc.space.space import Space
 
 if TYPE_CHECKING:

@@ -18,7 +18,8 @@ from cboc.coordinator.tokens import Tokens, new_secret
 from cboc.coordinator.transactions import Transactions
 from cboc.errors import CbocError
 from cboc.exchange.messages import Proposal
-from cboc.space.parameters import Choice, Float, Int
+from cboc.space.choice import Choice
+from cboc.space.parameters import Float, Int
 
 from ..machine import plain
 

@@ -12,7 +12,8 @@ from cboc.data.dataset import Dataset, Direction
 from cboc.data.objective import Measurement
 from cboc.errors import CbocError
 from cboc.site import worksheet
-from cboc.space.parameters import Choice, Float, Int
+from cboc.space.choice import Choice
+from cboc.space.parameters import Float, Int
 from cboc.space.space import Space
 
 SPACE = Space({"T": Float(20, 90, unit="°C"), "n": Int(1, 5), "solvent": Choice(["water", "ethanol"])}, ["T + n <= 94"])

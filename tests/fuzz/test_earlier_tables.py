@@ -16,7 +16,8 @@ from cboc.data.earlier.answers import Answers
 from cboc.data.earlier.preview import look_into
 from cboc.data.headers import plain
 from cboc.errors import CbocError
-from cboc.space.parameters import Choice, Float, Int
+from cboc.space.choice import Choice
+from cboc.space.parameters import Float, Int
 from cboc.space.space import Space
 
 SPACE = Space({"temperature": Float(20, 90, unit="°C"), "cycles": Int(1, 12), "solvent": Choice(["water", "dmso"])})

@@ -19,7 +19,8 @@ from cboc.runs.metrics import area, gap_curves
 from cboc.runs.simulation import simulate
 from cboc.site.policy import Policy
 from cboc.site.trial import Status
-from cboc.space.parameters import Choice, Float
+from cboc.space.choice import Choice
+from cboc.space.parameters import Float
 from cboc.space.space import Space
 from cboc.strategy.collaborative import collaborative
 from cboc.strategy.gate import Gate

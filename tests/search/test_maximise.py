@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from cboc.search.discrete import neighbours, variations
 from cboc.search.maximise import Effort, maximise
-from cboc.space.parameters import Choice, Float, Int
+from cboc.space.choice import Choice
+from cboc.space.parameters import Float, Int
 from cboc.space.space import Space
 from cboc.surrogate.fitting import Model, build, fit
 from cboc.surrogate.priors import LogNormal

@@ -6,7 +6,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from cboc.errors import CbocError
-from cboc.space.parameters import Axis, Choice, Float, Int, winner
+from cboc.space.choice import Choice, nearest_points
+from cboc.space.parameters import Axis, Float, Int
 from cboc.space.plain import as_parameter, to_fields
 
 
@@ -91,8 +92,8 @@ def test_booleans_and_numbers_are_options_of_their_own_kind():
 
 
 def test_a_tie_goes_to_the_first_option_even_if_the_last_bit_disagrees():
-    assert winner(unit(0.3, 0.1 + 0.2, 0.4 - 0.1)) == 0
-    assert winner(unit(0.2, 0.4, 0.4)) == 1
+    assert nearest_points(np.eye(3), unit(0.3, 0.1 + 0.2, 0.4 - 0.1)[None]) == [0]
+    assert nearest_points(np.eye(3), unit(0.2, 0.4, 0.4)[None]) == [1]
 
 
 @pytest.mark.parametrize(
@@ -245,7 +246,10 @@ def test_fields_say_what_is_not_default_and_come_back_equal(parameter, fields):
         ({"low": 20, "hihg": 90}, "unknown key 'hihg' for type float; did you mean 'high'?"),
         ({"low": 20}, "type float needs 'high', which is missing."),
         ({"type": "itn", "low": 1, "high": 2}, "unknown type 'itn'; did you mean 'int'?"),
-        ({"options": ["a", "b"], "low": 1}, "unknown key 'low' for type choice; known: options, unit."),
+        (
+            {"options": ["a", "b"], "low": 1},
+            "unknown key 'low' for type choice; known: options, unit, ordered, descriptors.",
+        ),
     ],
 )
 def test_misspelt_fields_are_refused_in_one_sentence(fields, message):

@@ -12,7 +12,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from cboc.errors import CbocError
-from cboc.space.parameters import Choice, Float, Int
+from cboc.space.choice import Choice
+from cboc.space.parameters import Float, Int
 from cboc.space.sobol import sobol
 from cboc.space.space import Space
 

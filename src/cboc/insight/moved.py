@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cboc.arrays import Array, Mask
-from cboc.space.parameters import Parameter
+from cboc.space.choice import Parameter
 from cboc.space.space import Space
 
 ROUNDING = 1e-7  # so far outside its constraints a design may lie
@@ -33,7 +33,7 @@ class Steps:
         Not `at_edges`, they are the centres of as many cells of equal width; levels then stand more than once.
         """
         if parameter.is_choice:
-            units = np.eye(parameter.size)
+            units = parameter.points
         elif parameter.count is not None and parameter.count <= most and at_edges:
             units = np.asarray(parameter.grid)[:, None]
         else:

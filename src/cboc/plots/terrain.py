@@ -14,7 +14,8 @@ from cboc.insight.contours import Plane
 from cboc.insight.learned import Learned
 from cboc.plots import style
 from cboc.problems.problem import Problem
-from cboc.space.parameters import Axis, Parameter
+from cboc.space.choice import Parameter
+from cboc.space.parameters import Axis
 from cboc.space.space import Space
 
 if TYPE_CHECKING:

@@ -100,7 +100,7 @@ class Problem:
     def _boxes(self) -> Iterator[list[list[float]]]:
         """The corners of the box for every combination of options."""
         choices = [k for k, p in enumerate(self.space.parameters.values()) if p.is_choice]
-        sizes = [p.size for p in self.space.parameters.values() if p.is_choice]
+        sizes = [len(points) for _, points in self.space.choices]
         for options in product(*map(range, sizes)):
             corners = np.array(self.box)
             corners[:, choices] = options

@@ -24,7 +24,7 @@ from cboc.errors import CbocError, whole
 from cboc.problems.draw import Draw
 from cboc.problems.problem import Problem
 from cboc.problems.version import Function, Version
-from cboc.space.parameters import Choice
+from cboc.space.choice import Choice
 from cboc.space.space import Space
 
 LENGTHSCALE = 0.25  # of g and h, in units of √D, the length of the cube's diagonal: no dimension is much harder

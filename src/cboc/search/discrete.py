@@ -18,7 +18,7 @@ Move = tuple[slice, Array]  # coordinates of one discrete parameter, and their n
 def discrete(space: Space) -> list[tuple[slice, Array]]:
     """The discrete parameters of a space: for each, its coordinates and their possible values (m, size)."""
     grids = [(slice(j, j + 1), levels[:, None]) for j, levels in enumerate(space.grid) if levels is not None]
-    return grids + [(block, np.eye(block.stop - block.start)) for block in space.blocks]
+    return grids + list(space.choices)
 
 
 def is_fixed(space: Space) -> Mask:  # (D,)
@@ -72,7 +72,7 @@ def _moves(x: Array, space: Space) -> list[Move]:
     moves = []
     for where, values in discrete(space):
         here = int(np.argmin(np.abs(values - x[where]).sum(axis=1)))
-        reach = 1 if where.stop - where.start == 1 else len(values)
+        reach = len(values) if where in space.blocks else 1
         moves += [(where, values[k]) for k in range(len(values)) if 0 < abs(k - here) <= reach]
     return moves
 

@@ -70,6 +70,8 @@ def _maximise_alike(
     utilities: Sequence[Landscape], space: Space, rngs: Sequence[np.random.Generator], effort: Effort | None
 ) -> list[tuple[Array, float]]:
     effort = effort or Effort()
+    if space.listed is not None:
+        return [_best(space.listed.X, utility(space.listed.X)) for utility in utilities]
     if is_fixed(space).all() and count(space) <= ENUMERATED:
         everything = variations(np.zeros(space.dimension), space)
         return [_best(everything, utility(everything)) for utility in utilities]

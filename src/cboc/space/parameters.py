@@ -1,8 +1,7 @@
-"""The kinds of parameters, Float, Int and Choice, and where their values lie in [0, 1].
+"""The kinds of numeric parameters, Float and Int, and where their values lie in [0, 1].
 
 A number v is one unit coordinate, u = (v - low) / (high - low), or the same with log10 of all three. With a step, only
-the grid low, low + step, ... <= high exists. A choice among m options is m coordinates, one of them 1 and the others 0,
-so a weighted mean of designs is a vote by weight.
+the grid low, low + step, ... <= high exists.
 
 Messages here do not know the parameter's name; the Space that holds it puts the name in front.
 """
@@ -11,7 +10,6 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -21,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cboc.arrays import Array, is_number
-from cboc.errors import CbocError, did_you_mean, short
-from cboc.names import LONGEST_OPTION, LONGEST_UNIT, check_name
+from cboc.errors import CbocError, short
+from cboc.names import LONGEST_UNIT, check_name
 from cboc.space.digits import plain, rounded, rounded_log
 
 TOLERANCE = 1e-9  # distances in the unit cube below this are rounding
@@ -47,6 +45,7 @@ class _Number:
 
     _noun: ClassVar[str]
     is_choice: ClassVar[bool] = False
+    points: ClassVar[Array] = np.empty((0, 1))  # of options, of which a number has none
 
     low: float
     high: float
@@ -56,7 +55,7 @@ class _Number:
 
     def __post_init__(self) -> None:
         kind = type(self).__name__
-        _check_unit(self.unit)
+        check_unit(self.unit)
         if not isinstance(self.log, bool):
             raise CbocError(f"log is True or False, but got {short(self.log)}.")
         if not (self.low < self.high and math.isfinite(self.high - self.low)):
@@ -202,7 +201,7 @@ class Float(_Number):
 
     def read(self, text: str) -> float:
         """The value that a cell of a table means."""
-        number = _as_float(text)
+        number = as_float(text)
         if number is None:
             raise self._unexpected(text)
         return number
@@ -236,114 +235,10 @@ class Int(_Number):
 
     def read(self, text: str) -> int:
         """The value that a cell of a table means."""
-        value = _as_float(text)
+        value = as_float(text)
         if value is None or not value.is_integer():
             raise self._unexpected(text)
         return int(value)
-
-
-@dataclass(frozen=True)
-class Choice:
-    """One of a few options: strings, numbers or booleans."""
-
-    is_choice: ClassVar[bool] = True
-    width: ClassVar[float] = 1.0
-    grid: ClassVar[None] = None
-
-    options: tuple[str | float | bool, ...]
-    unit: str = ""
-
-    def __post_init__(self) -> None:
-        _check_unit(self.unit)
-        if isinstance(self.options, str | Mapping | set | frozenset) or not hasattr(self.options, "__iter__"):
-            raise CbocError(f"options are a list such as ['water', 'ethanol'], but got {short(self.options)}.")
-        options = tuple(_plain_scalar(option) for option in self.options)
-        object.__setattr__(self, "options", options)
-        if len(options) < 2:
-            raise CbocError(f"a Choice needs at least 2 options, but got {list(options)!r}.")
-        if len(options) > MOST_OPTIONS:
-            raise CbocError(f"a Choice has at most {MOST_OPTIONS:,} options, but got {len(options):,}.")
-        seen: set[object] = set()
-        for option in options:
-            _check_option(option)
-            if not seen.isdisjoint((option, str(option))):
-                raise CbocError(f"options must differ, but {short(option)} is there twice.")
-            seen |= {option, str(option)}
-
-    @property
-    def size(self) -> int:
-        """Number of unit coordinates."""
-        return len(self.options)
-
-    def coordinates(self, name: str) -> tuple[str, ...]:
-        """Labels of the unit coordinates: 'solvent=water', 'solvent=ethanol'."""
-        return tuple(f"{name}={option}" for option in self.options)
-
-    @property
-    def count(self) -> int:
-        """The number of its options."""
-        return len(self.options)
-
-    @property
-    def axis(self) -> Axis:
-        """How it is drawn."""
-        return Axis("options", -0.5, len(self.options) - 0.5, tuple(map(str, self.options)))
-
-    @property
-    def described(self) -> str:
-        """Its options: 'water, ethanol'."""
-        return ", ".join(map(str, self.options))
-
-    @property
-    def allowed(self) -> str:
-        """What may be written into a field, beside its options: the unit."""
-        return self.unit
-
-    def shown(self, value: object) -> str:
-        """The option as people write it."""
-        return str(value)
-
-    def position(self, value: str | float | bool) -> float:
-        """Where an option lies on its axis."""
-        return float(self.options.index(value))
-
-    def to_unit(self, value: object) -> Array:  # (m,)
-        """The one-hot coordinates of an option."""
-        value = _plain_scalar(value)
-        for k, option in enumerate(self.options):
-            if option == value and isinstance(option, bool) == isinstance(value, bool):
-                return np.eye(1, self.size, k).ravel()
-        raise self._unexpected(value)
-
-    def from_unit(self, u: Array) -> str | float | bool:  # (m,)
-        """The option with the largest coordinate."""
-        return self.options[winner(u)]
-
-    def natural(self, U: Array) -> Array:  # (n, m) -> (n, 1)
-        """The numbers of the options with the largest coordinates, from 0."""
-        least = U.max(axis=1, keepdims=True) - TOLERANCE  # as in `winner`
-        return (least <= U).argmax(axis=1)[:, None].astype(float)
-
-    def read(self, text: str) -> str | float | bool:
-        """The option that a cell of a table means."""
-        for option in self.options:
-            if text == str(option) or (isinstance(option, bool) and text.lower() == str(option).lower()):
-                return option
-        for option in self.options:
-            if not isinstance(option, str | bool) and _as_float(text) == option:
-                return option
-        raise self._unexpected(text)
-
-    def spread(self, u: Array) -> Array:  # (n,) -> (n, m)
-        """Map uniform numbers in [0, 1) to equally likely options."""
-        one_hot: Array = np.eye(self.size)[(u * self.size).astype(int)]
-        return one_hot
-
-    def _unexpected(self, value: object) -> CbocError:
-        return CbocError(f"unknown option {short(value)}; {did_you_mean(str(value), map(str, self.options))}")
-
-
-Parameter = Float | Int | Choice
 
 
 def nearest_level(grid: Array, u: Array) -> NDArray[np.intp]:
@@ -351,24 +246,10 @@ def nearest_level(grid: Array, u: Array) -> NDArray[np.intp]:
     return np.searchsorted((grid[1:] + grid[:-1]) / 2, u)
 
 
-def winner(votes: Array) -> int:
-    """Index of the largest vote, the first one on ties; votes that differ only by rounding are tied."""
-    return int(np.argmax(votes >= votes.max() - TOLERANCE))
-
-
-def _check_unit(unit: object) -> None:
+def check_unit(unit: object) -> None:
     if not isinstance(unit, str):
         raise CbocError(f"unit is a string such as '°C', but got {short(unit)}.")
     check_name("a unit", unit, LONGEST_UNIT)
-
-
-def _check_option(option: object) -> None:
-    if isinstance(option, str):
-        if not option or option != option.strip():
-            raise CbocError(f"an option is not empty and has no space at either end, but got {short(option)}.")
-        check_name("an option", option, LONGEST_OPTION)
-    elif not isinstance(option, bool) and not (isinstance(option, int | float) and as_number(option) is not None):
-        raise CbocError(f"an option is a string, a finite number or a boolean, but got {short(option)}.")
 
 
 def _bound(name: str, value: object) -> float:
@@ -385,15 +266,15 @@ def as_number(value: object) -> float | None:
     return float(value)  # type: ignore[arg-type]
 
 
-def _as_float(text: str) -> float | None:
+def as_float(text: str) -> float | None:
     """The finite number in a cell, or None; Python would also take 0_1 for 1."""
     number = float(text) if WRITTEN.fullmatch(text.strip()) else math.inf
     return number if math.isfinite(number) else None
 
 
-def _plain_scalar(value: Any) -> Any:
+def plain_scalar(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
 def _shown(value: object) -> str:
-    return short(_plain_scalar(value))
+    return short(plain_scalar(value))

@@ -7,7 +7,8 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from cboc.errors import CbocError, did_you_mean, short
-from cboc.space.parameters import Choice, Float, Int, Parameter, as_number
+from cboc.space.choice import Choice, Parameter
+from cboc.space.parameters import Float, Int, as_number
 
 KINDS: dict[str, type[Float] | type[Int] | type[Choice]] = {"float": Float, "int": Int, "choice": Choice}
 
@@ -48,4 +49,6 @@ def to_fields(parameter: Parameter) -> dict[str, Any]:
     values = {field.name: getattr(parameter, field.name) for field in fields(parameter)}
     changed = {field.name: values[field.name] for field in fields(parameter) if values[field.name] != field.default}
     plain = {name: list(value) if isinstance(value, tuple) else value for name, value in changed.items()}
+    if "descriptors" in changed:
+        plain["descriptors"] = {name: list(numbers) for name, numbers in changed["descriptors"]}
     return {"type": type(parameter).__name__.lower(), **plain}

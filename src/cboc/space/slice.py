@@ -36,8 +36,13 @@ class Slice:
     def rest(self) -> Space | None:
         """The space of the other parameters, with what the constraints leave of it; None if there are none."""
         free = {name: p for name, p in self.space.parameters.items() if name not in self.same}
+        if not free:
+            return None
         constraints = [text for text in map(self._remainder, self.space.constraints) if text]
-        return Space(free, constraints) if free else None
+        if self.space.listed is None:
+            return Space(free, constraints)
+        there = self.space.listed.within(self.x, self.held)
+        return Space(free, constraints, [{name: design[name] for name in free} for design in there])
 
     def _remainder(self, text: str) -> str:
         """A constraint with the values of this slice put in; empty if it speaks of nothing else."""

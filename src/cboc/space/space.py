@@ -6,7 +6,7 @@ unit cube. Mixing happens in the cube and may leave the feasible set (half a sol
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -19,29 +19,37 @@ from numpy.typing import ArrayLike, NDArray
 from cboc.arrays import Array
 from cboc.errors import CbocError, did_you_mean, short
 from cboc.names import check_name
+from cboc.space.choice import Parameter, nearest_points
 from cboc.space.constraints import Linear, parse
-from cboc.space.parameters import TOLERANCE, Parameter, winner
+from cboc.space.listed import Listed
+from cboc.space.parameters import TOLERANCE
 from cboc.space.plain import as_parameter, to_fields
 from cboc.space.polytope import Polytope
 from cboc.space.sampling import Sampler
 from cboc.space.sobol import sobol
 
 METHODS = ("sobol", "uniform")
+KEYS = ("parameters", "constraints", "candidates")
 MOST_COORDINATES, MOST_CONSTRAINTS = 1000, 100
 _Result = TypeVar("_Result")
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
 class Space:
-    """Named parameters, {"T": Float(20, 90)} or in short {"T": (20, 90)}, and constraints such as "a + b <= 1"."""
+    """Named parameters, {"T": Float(20, 90)} or in short {"T": (20, 90)}, and constraints such as "a + b <= 1".
+
+    If only some designs exist, `candidates` lists them: [{"T": 65, "solvent": "water"}, ...].
+    """
 
     parameters: Mapping[str, Parameter]
     constraints: tuple[str, ...]
+    listed: Listed | None  # None: all designs exist
 
     def __init__(
         self,
         parameters: Mapping[str, Parameter | Sequence[Any] | Mapping[str, Any]],
         constraints: Sequence[str] = (),
+        candidates: Iterable[Mapping[str, Any]] = (),
     ) -> None:
         if isinstance(constraints, str):
             raise CbocError(f"constraints are a list of strings, but got a string; write [{short(constraints)}].")
@@ -56,6 +64,9 @@ class Space:
             )
         if self._polytope is not None:
             _check_feasible(self._polytope, self.constraints)
+        object.__setattr__(self, "listed", None)
+        if candidates != ():
+            object.__setattr__(self, "listed", Listed.of(candidates, self.to_unit))
 
     # The order of parameters is the order of coordinates, so spaces that differ in it are different.
     def __eq__(self, other: object) -> bool:
@@ -66,19 +77,29 @@ class Space:
 
     @property
     def _key(self) -> tuple[Any, ...]:
-        return tuple(self.parameters.items()), self.constraints
+        listed = tuple(tuple(design[name] for name in self.names) for design in self.candidates)
+        return tuple(self.parameters.items()), self.constraints, listed
 
     def __add__(self, other: Space) -> Space:
         """The space with all parameters and constraints of both; the coordinates of this one come first."""
         if twice := [name for name in self.parameters if name in other.parameters]:
             raise CbocError(f"a parameter is in one space only; '{twice[0]}' is in both. Rename one of them.")
+        if self.candidates or other.candidates:
+            raise CbocError("parameters cannot be added to a list of candidates; list the designs with all of them.")
         return Space({**self.parameters, **other.parameters}, (*self.constraints, *other.constraints))
 
     def __repr__(self) -> str:
-        return f"Space({dict(self.parameters)!r}, constraints={list(self.constraints)!r})"
+        more = f", candidates={[dict(each) for each in self.candidates]!r}" if self.candidates else ""
+        return f"Space({dict(self.parameters)!r}, constraints={list(self.constraints)!r}{more})"
 
-    def __reduce__(self) -> tuple[type[Space], tuple[dict[str, Parameter], tuple[str, ...]]]:
-        return Space, (dict(self.parameters), self.constraints)  # a read-only mapping cannot be pickled
+    def __reduce__(self) -> tuple[type[Space], tuple[Any, ...]]:
+        # a read-only mapping cannot be pickled
+        return Space, (dict(self.parameters), self.constraints, tuple(map(dict, self.candidates)))
+
+    @property
+    def candidates(self) -> tuple[Mapping[str, Any], ...]:
+        """The designs that exist, in natural units; empty if all do."""
+        return () if self.listed is None else self.listed.designs
 
     # The unit cube
 
@@ -100,6 +121,8 @@ class Space:
     @cached_property
     def most_designs(self) -> int | None:
         """The number of designs, constraints left aside; None if a parameter is continuous."""
+        if self.listed is not None:
+            return len(self.listed.X)
         counts = [p.count for p in self.parameters.values()]
         return None if None in counts else prod(count for count in counts if count is not None)
 
@@ -114,9 +137,14 @@ class Space:
         return tuple(p.grid for p in self.parameters.values() for _ in range(p.size))
 
     @cached_property
+    def choices(self) -> tuple[tuple[slice, Array], ...]:
+        """Of every choice, its coordinates and the points of its options (m, size)."""
+        return tuple((self._slices[name], p.points) for name, p in self.parameters.items() if p.is_choice)
+
+    @cached_property
     def blocks(self) -> tuple[slice, ...]:
-        """The one-hot coordinates of every choice."""
-        return tuple(self._slices[name] for name, p in self.parameters.items() if p.is_choice)
+        """The coordinates of every choice."""
+        return tuple(block for block, _ in self.choices)
 
     @cached_property
     def linear(self) -> tuple[Array, Array, Array, Array]:  # (m, D), (m,), (k, D), (k,)
@@ -135,8 +163,8 @@ class Space:
 
     @cached_property
     def is_box(self) -> bool:
-        """Has the space no constraints?"""
-        return not self.constraints
+        """Has the space no constraints and no list of candidates?"""
+        return not self.constraints and self.listed is None
 
     # Designs to vectors and back
 
@@ -160,11 +188,13 @@ class Space:
         return x
 
     def from_unit(self, x: ArrayLike) -> dict[str, Any]:
-        """The design of a vector of the cube: numbers on their nearest level, the option with the largest coordinate.
+        """The design of a vector of the cube: numbers on their nearest level, the option that is nearest.
 
         Constraints are not checked; `project` first if the vector is a mix.
         """
         inside = self._inside(self._vector(x)[None])[0]
+        if self.listed is not None and (known := self.listed.design(inside)) is not None:
+            return known
         return {name: p.from_unit(inside[self._slices[name]]) for name, p in self.parameters.items()}
 
     def array_from_unit(self, X: ArrayLike) -> Array:  # (n, D) -> (n, d)
@@ -180,15 +210,19 @@ class Space:
     def contains(self, x: ArrayLike, tolerance: float = TOLERANCE) -> bool:
         """Is x feasible: in the cube, on the grids, one option per choice, constraints satisfied?"""
         vector = self._vector(x)
+        if self.listed is not None:
+            return self.listed.has(vector, tolerance)
         if not (abs(vector - self._snapped(vector)) <= tolerance).all():
             return False
         return self._polytope is None or bool(self._polytope.satisfies(vector[self._coupled], tolerance))
 
     def project(self, x: ArrayLike) -> Array:  # (D,)
-        """The feasible point nearest to any vector; a choice goes to its largest coordinate, the first one on ties."""
+        """The feasible point nearest to any vector; a choice goes to its nearest option, the first one on ties."""
         vector = self._vector(x)
         if not np.isfinite(vector).all():
             raise CbocError(f"only finite vectors can be projected, but got {vector.tolist()}.")
+        if self.listed is not None:
+            return self.listed.nearest(vector)
         nearest = self._snapped(vector)
         if self._polytope is not None:  # coordinates outside all constraints already have their nearest value
             nearest[self._coupled] = self._polytope.nearest(vector[self._coupled])
@@ -200,6 +234,9 @@ class Space:
         """Draw n uniform feasible points: a shifted Sobol' sequence, or independent points."""
         if method not in METHODS:
             raise CbocError(f"unknown method {method!r}; {did_you_mean(str(method), METHODS)}")
+
+        if self.listed is not None:
+            return self.listed.sample(n, rng)
 
         def cube(count: int, dimension: int) -> Array:
             return sobol(count, dimension, rng) if method == "sobol" else rng.random((count, dimension))
@@ -217,19 +254,18 @@ class Space:
     def to_dict(self) -> dict[str, Any]:
         """The space as plain dictionaries and lists, for JSON and TOML."""
         parameters = {name: to_fields(parameter) for name, parameter in self.parameters.items()}
-        return {"parameters": parameters, "constraints": list(self.constraints)}
+        plain = {"parameters": parameters, "constraints": list(self.constraints)}
+        return plain | ({"candidates": list(map(dict, self.candidates))} if self.candidates else {})
 
     @classmethod
     def from_dict(cls, given: Mapping[str, Any]) -> Space:
         """The space that `to_dict` wrote, or that a person wrote in JSON or TOML."""
         for key in given:
-            if key not in ("parameters", "constraints"):
-                raise CbocError(
-                    f"unknown key '{key}' in a space; {did_you_mean(str(key), ('parameters', 'constraints'))}"
-                )
+            if key not in KEYS:
+                raise CbocError(f"unknown key '{key}' in a space; {did_you_mean(str(key), KEYS)}")
         if "parameters" not in given:
             raise CbocError("a space needs the key 'parameters', which is missing.")
-        return cls(given["parameters"], given.get("constraints", ()))
+        return cls(given["parameters"], given.get("constraints", ()), given.get("candidates", ()))
 
     # Internals
 
@@ -249,9 +285,8 @@ class Space:
         snapped = np.minimum(np.maximum(x, 0.0), 1.0)
         for j, levels, midpoints in self._levels:
             snapped[j] = levels[midpoints.searchsorted(x[j])]
-        for block in self.blocks:
-            snapped[block] = 0.0
-            snapped[block.start + winner(x[block])] = 1.0
+        for block, points in self.choices:
+            snapped[block] = points[nearest_points(points, x[None, block])[0]]
         return snapped
 
     def _vector(self, x: ArrayLike) -> Array:  # (D,)
@@ -321,7 +356,7 @@ class Space:
     @cached_property
     def _polytope(self) -> Polytope | None:
         """The polytope of the constrained coordinates."""
-        if self.is_box:
+        if not self.constraints:
             return None
         A, b, E, e = self.linear
         return Polytope(A[:, self._coupled], b, E[:, self._coupled], e, tuple(self.grid[j] for j in self._coupled))

@@ -9,7 +9,7 @@ import pytest
 import cboc
 from cboc.data.earlier.preview import preview
 from cboc.errors import CbocError
-from cboc.space.parameters import Choice
+from cboc.space.choice import Choice
 from cboc.space.space import Space
 
 SPACE = Space({"a": (0, 10), "b": (0, 1)})

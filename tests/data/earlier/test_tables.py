@@ -7,7 +7,8 @@ import pytest
 
 from cboc.data.earlier.preview import preview
 from cboc.errors import CbocError
-from cboc.space.parameters import Choice, Float, Int
+from cboc.space.choice import Choice
+from cboc.space.parameters import Float, Int
 from cboc.space.space import Space
 
 SPACE = Space(

@@ -17,7 +17,7 @@ from cboc.evidence.case import OWN, Case
 from cboc.evidence.methods.agent import Agent, executed, surrogates
 from cboc.search.landscape import Landscape
 from cboc.search.maximise import maximise
-from cboc.space.parameters import Choice
+from cboc.space.choice import Choice
 from cboc.space.space import Space
 from cboc.surrogate.gp import GP
 

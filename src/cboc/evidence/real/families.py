@@ -22,7 +22,8 @@ from cboc.evidence.real.source import (
     Line,
     Source,
 )
-from cboc.space.parameters import Choice, Float
+from cboc.space.choice import Choice
+from cboc.space.parameters import Float
 from cboc.space.space import Space
 
 MOST_SITES = 8  # of a study; where a family has more, each seed draws its own

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from cboc.insight.measured import Kind, Measured
 from cboc.sitepage.history import CROSS, Option, outcome
-from cboc.space.parameters import Parameter
+from cboc.space.choice import Parameter
 from cboc.space.space import Space
 
 GRID = {"left": 4, "right": 18, "top": 14, "bottom": 22, "outerBoundsMode": "same", "outerBoundsContain": "all"}

@@ -45,14 +45,14 @@ UNIFORM = 4.0  # so many coordinates is the uniform background worth; so many de
 
 @dataclass(frozen=True)
 class Box:
-    """The unit cube; some coordinates may be on levels, and some blocks may be one-hot."""
+    """The unit cube; some coordinates may be on levels, and some blocks may be at the points of options."""
 
     levels: tuple[tuple[int, Array], ...] = field(default=(), repr=False)
-    blocks: tuple[slice, ...] = ()
+    choices: tuple[tuple[slice, Array], ...] = field(default=(), repr=False)
     densities: Array = field(default_factory=lambda: np.ones((1, len(ZONES))), repr=False, compare=False)  # u_i (D, i)
 
     def fitted(self, Z: Array) -> Box:
-        taken = [j for j, _ in self.levels] + [j for block in self.blocks for j in range(block.start, block.stop)]
+        taken = [j for j, _ in self.levels] + [j for block, _ in self.choices for j in range(block.start, block.stop)]
         zones = np.searchsorted(DEPTHS[1:-1], np.minimum(Z, 1.0 - Z), side="right")  # (m, D)
         counts = (zones[:, :, None] == np.arange(len(ZONES))).sum(axis=0) / ZONES  # (D, i)
         free = np.delete(counts, taken, axis=0)
@@ -66,10 +66,9 @@ class Box:
         parts = np.log(sqrt(2.0 * pi) * h * inside)  # (w, m, D)
         for j, levels in self.levels:
             parts[:, :, j] = _log_mean((Z[:, j, None] - levels) ** 2, widths)
-        for block in self.blocks:
-            options = np.eye(block.stop - block.start)
+        for block, points in self.choices:
             parts[:, :, block] = 0.0
-            parts[:, :, block.start] = _log_mean(((Z[:, None, block] - options) ** 2).sum(axis=2), widths)
+            parts[:, :, block.start] = _log_mean(((Z[:, None, block] - points) ** 2).sum(axis=2), widths)
         masses: Array = parts.sum(axis=2)
         return masses
 

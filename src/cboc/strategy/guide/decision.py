@@ -167,10 +167,12 @@ class Guide:
 @lru_cache(maxsize=8)
 def background(space: Space) -> Background:
     """The background of this space; with what it learns from best designs, the log odds are measured against it."""
+    if space.listed is not None:
+        return Cloud(space.listed.X)
     if not space.is_box:
         return Cloud(space.sample(POINTS, np.random.default_rng(0)))
     few = [(j, levels) for j, levels in enumerate(space.grid) if levels is not None and len(levels) <= LEVELS]
-    return Box(tuple(few), space.blocks)
+    return Box(tuple(few), space.choices)
 
 
 def consistency(where: OptimumDensity, data: Dataset) -> float:
