@@ -22,6 +22,7 @@ from starlette.requests import ClientDisconnect
 
 from cboc.advice.asking import of_sheet
 from cboc.advice.spending import spending
+from cboc.data.numbers import written
 from cboc.errors import CbocError
 from cboc.joining.departure import what_happens
 from cboc.joining.sent import sent_by, sent_count
@@ -290,7 +291,7 @@ def _environment() -> Environment:
     environment.globals |= {"what_happens": what_happens, "way_back": way_back}
     environment.globals["LAYOUTS"] = tuple(worksheet.LAYOUTS)
     environment.filters |= {
-        "outcome": history.outcome,
+        "outcome": written,
         "moment": outbox.moment,
         "minute": outbox.minute,
         "ago": neighbours.ago,
