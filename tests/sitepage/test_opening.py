@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -115,3 +116,19 @@ def test_whoever_takes_the_secret_for_a_single_time_takes_it_alone(laboratories,
         assert first.get("/", params={"secret": for_once}).status_code == 303
         assert second.get("/", params={"secret": for_once}).status_code == 403
         assert (first.get("/").status_code, second.get("/").status_code) == (200, 403)
+
+
+def test_nonsense_from_others_on_the_computer_fills_no_terminal(laboratories, tmp_path):
+    command = [sys.executable, "-m", "cboc", "site", "--file", str(laboratories().file("lab-a"))]
+    with (tmp_path / "said").open("w") as said:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, text=True)
+        url, _ = address_of(process)
+        for _ in range(5):
+            with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=20.0) as line:
+                line.sendall(b"nonsense\r\n\r\n")
+                assert b" 400 " in line.recv(100)
+        assert httpx2.get(url).status_code == 403
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+        process.stdout.close()
+    assert (tmp_path / "said").read_text() == ""

@@ -39,7 +39,7 @@ def serve_page(file: Path, port: int, *, is_opened: bool) -> None:
         address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/?secret="
         typer.echo(f"Your page: {address}{app.state.secret} (Ctrl-C stops it)")
         with _opened(file, f"{address}{for_once}") if is_opened else nullcontext():
-            uvicorn.Server(Serving(app, log_level="warning")).run([listener])
+            uvicorn.Server(Serving(app, log_level="error")).run([listener])
 
 
 @contextmanager
