@@ -19,7 +19,7 @@ import numpy as np
 from cboc.errors import CbocError
 from cboc.exchange.study import Study
 from cboc.exchange.study_diff import differences
-from cboc.names import as_agreed, check_name
+from cboc.names import as_agreed, check_word
 
 MAY_CHANGE = ("version", "sites", "horizon", "budgets", "graph", "quorum", "deadline", "stewards")
 
@@ -49,7 +49,7 @@ def check_successor(old: Study, new: Study) -> None:
             f"{', '.join(new.sites)}."
         )
     for site in new.sites[len(old.sites) :]:
-        check_name("a site's name", site)
+        check_word("a site's name", site)
     for site in old.sites:
         if new.budget(site) < old.budget(site):
             raise CbocError(
