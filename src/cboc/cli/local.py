@@ -40,8 +40,8 @@ def serve_page(file: Path, port: int, *, is_opened: bool) -> None:
         address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/?secret="
         typer.echo(f"Your page: {address}{app.state.secret} (Ctrl-C stops it)")
         if leading is not None and for_once is not None:
+            leftovers.callback(for_once.used)  # first: Ctrl-C may come at any moment
             with open(leading, "x", encoding="utf-8", opener=for_owner) as page:
-                leftovers.callback(for_once.used)
                 page.write(REDIRECT.format(f"{address}{for_once.secret}"))
             webbrowser.open(leading.as_uri())
         uvicorn.Server(Serving(app, log_level="warning")).run([listener])
