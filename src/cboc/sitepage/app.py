@@ -33,7 +33,7 @@ from cboc.site.ending import way_back
 from cboc.site.site import Site
 from cboc.site.trial import OVER, Trial
 from cboc.sitepage import history, neighbours, outbox, past
-from cboc.sitepage.access import Access
+from cboc.sitepage.access import Access, Once
 from cboc.sitepage.doorstep import doorstep
 from cboc.sitepage.downloads import downloads
 from cboc.sitepage.form import RAN, SAME, Fields, Mistyped, read_cost, read_entry, read_order
@@ -51,7 +51,7 @@ Show = Callable[..., Response]
 
 
 def create_page(
-    storage: str | Path, *, secret: str | None = None, for_once: str | None = None, **options: Any
+    storage: str | Path, *, secret: str | None = None, for_once: Once | None = None, **options: Any
 ) -> FastAPI:
     """Create the page of a site, from its file; one that has joined no study yet is shown its terms, and joins here.
 
