@@ -46,6 +46,7 @@ PLACES = {
         Study(SPACE, ("x", "y"), 3).agreement() | {"name": name}, is_new=True
     ),
 }
+LABELS = {"an objective", "an option", "a unit", "a unit of a choice"}  # which nobody has to type
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -67,8 +68,19 @@ def test_a_long_name_is_refused_by_its_length(place):
     "name", ["-OH", "+", "-", "-80 °C", "µg/mL", "m\u00b2 s⁻¹", "5\u00a0%", "CC(=O)OC1", "λ 🧪", "'quoted'"]
 )
 def test_names_of_scientists_are_fine(name):
-    for make in PLACES.values():
-        make(name)
+    for place in PLACES if name.isprintable() else LABELS:
+        PLACES[place](name)
+
+
+@pytest.mark.parametrize("name", ["lab\u00a0b", "lab\u3000b", " lab-b", "lab-b "])
+def test_a_blank_that_nobody_sees_or_types_is_not_in_a_name_that_travels(name):
+    """A coordinator and feeds refused it, and nobody could join a study that was made with it."""
+    for place in PLACES.keys() - LABELS:
+        with pytest.raises(CbocError, match="has no blank at either end and none that cannot be typed; change") as told:
+            PLACES[place](name)
+        assert str(told.value).isascii()
+    with as_agreed():
+        assert Study(SPACE, (name, "y"), 3, name=name).name == name
 
 
 def test_a_study_file_with_a_misleading_name_says_where(tmp_path):

@@ -2,7 +2,8 @@
 
 Names travel: a site reads those of others in its terminal, on its page, and in a spreadsheet.
 
-    check_name("a site's name", "lab-b")     raises one sentence if somebody could be misled by it
+    check_name("a unit", "mM")               raises one sentence if somebody could be misled by it
+    check_word("a site's name", "lab-b")     also if it has a blank that is not an ordinary one between its words
     as_cell("-OH")                           "'-OH": a spreadsheet would run the text as a formula
 """
 
@@ -37,6 +38,15 @@ def check_name(what: str, name: str, longest: int = LONGEST_NAME) -> None:
         )
     if name.startswith(("=", "@")):
         raise CbocError(f"{what} does not begin with = or @, as a formula does in a spreadsheet; change {found}.")
+
+
+def check_word(what: str, name: str) -> None:
+    """Raise one sentence if this cannot be the name of a study or a site, which people type and messages carry."""
+    check_name(what, name)
+    if not _IS_AGREED.get() and (not name or name != name.strip() or not name.isprintable()):
+        raise CbocError(
+            f"{what} is not empty, and has no blank at either end and none that cannot be typed; change {name!a}."
+        )
 
 
 def is_printable(text: str) -> bool:

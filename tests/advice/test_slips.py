@@ -107,7 +107,7 @@ def test_an_outcome_among_the_others_is_asked_about_if_the_own_surrogate_knows_b
     assert asked(found, float(expected)) == ""
     wrong = float(100.0 - expected) if abs(expected - 50.0) > 20.0 else 85.0
     question = asked(found, wrong)
-    assert question.startswith(f"{wrong:.6g}? ") and question.endswith("was expected of this design.")
+    assert question.startswith(f"{wrong:.9g}? ") and question.endswith("was expected of this design.")
 
 
 def test_what_is_corrected_is_compared_with_the_others_alone():

@@ -11,7 +11,7 @@ from cboc.advice.spending import Spending, spending
     ("given", "sentence"),
     [
         (Spending((), (), 5), ""),
-        (Spending((7.0,), (), 0), "1 experiment cost 7, 7 each."),
+        (Spending((7.0,), (), 0), "1 experiment cost 7."),
         (
             Spending((7.0, 9.0), (), 4),
             "2 experiments cost 16, 8 each. The 4 that are left would cost about 32.",
@@ -23,8 +23,12 @@ from cboc.advice.spending import Spending, spending
         ),
         (
             Spending((1.0,), (30.0,), 10),
-            "1 experiment cost 1, 1 each and took 30 seconds from design to result in the median. "
+            "1 experiment cost 1 and took 30 seconds from design to result in the median. "
             "The 10 that are left would cost about 10 and take about 5 minutes if run one after the other.",
+        ),
+        (
+            Spending((1.0,), (30.0, 30.0, 90.0), 0),
+            "1 experiment cost 1 and 3 experiments took 30 seconds from design to result in the median.",
         ),
         (Spending((), (259200.0,), 0), "1 experiment took 3 days from design to result in the median."),
         (
@@ -44,7 +48,7 @@ from cboc.advice.spending import Spending, spending
         ),
         (
             Spending((3.0,), (), 600),
-            "1 experiment cost 3, 3 each. The 600 that are left would cost about 1800.",
+            "1 experiment cost 3. The 600 that are left would cost about 1800.",
         ),
         (Spending((4.0, 6.0), (), 0, limit=9.0), "2 experiments cost 10, 5 each. The limit of 9 is reached."),
         (Spending((), (), 10, limit=9.0, uncounted=1), "No cost was told, so the limit of 9 has no effect."),

@@ -1,8 +1,11 @@
+import json
+import socket
+
 import httpx2
 import pytest
 
 from cboc import CbocError, Ledger, Study
-from cboc.coordinator.errors import LARGEST
+from cboc.coordinator.errors import LARGEST, SMALL
 from cboc.coordinator.tokens import NotAllowed, Tokens, new_secret
 from cboc.coordinator.transactions import Transactions
 from cboc.exchange import wire
@@ -178,6 +181,21 @@ def test_a_message_that_is_too_large_is_not_read(base, is_declared):
     except (httpx2.WriteError, httpx2.ReadError, httpx2.RemoteProtocolError):
         return  # it hung up on us while we were still talking
     assert answer.status_code in (400, 413)
+
+
+def test_what_a_stranger_sends_is_not_kept_beyond_a_little(base):
+    """Many of them would fill the memory with messages that never end."""
+    answer = plain.post(f"{base}/v2/join", content=b" " * (SMALL + 1), headers={"Content-Type": "application/json"})
+    assert answer.status_code == 413
+    head = (
+        "PUT /v2/turns/0/proposal HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {}\r\nContent-Length: {}\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", int(base.rpartition(":")[2])), timeout=15.0) as stranger:
+        stranger.sendall(head.format(new_secret(), LARGEST).encode() + b"\r\n\r\n" + b" " * (SMALL + 1))
+        assert stranger.recv(100).startswith(b"HTTP/1.1 401")
+    body = json.dumps({"X": [[0.5, 0.5]]}).encode() + b" " * (LARGEST // 2)
+    answer = call(base, "PUT", "/v2/turns/0/proposal", content=body, headers={"Content-Type": "application/json"})
+    assert answer.status_code == 204, "a site's own message may be large"
 
 
 def test_joining_needs_an_invitation_and_is_idempotent(engine, serving):

@@ -452,6 +452,17 @@ def test_the_timeline_shows_who_proposed_when(engine, ada):
     assert point["value"][1] == "y" and abs(point["value"][0] / 1000.0 - time.time()) < 600.0
 
 
+def test_the_timeline_of_a_study_that_is_over_ends_with_its_last_proposal(engine, ada):
+    """Else its dots would move together to the left, month by month."""
+    exchange = free(engine)
+    running = ada.get("/charts/timeline?name=trial").json()["xAxis"]["max"]
+    for site in ("x", "y", "z"):
+        exchange.leave("trial", site)
+    chart = ada.get("/charts/timeline?name=trial").json()
+    last = max(dot["value"][0] for row in chart["series"] for dot in row["data"])
+    assert chart["xAxis"]["max"] == last < running
+
+
 def test_at_the_free_pace_charts_go_by_arrival(engine, ada):
     free(engine)
     path = ada.get("/charts/path?name=trial&parameter=0").json()

@@ -164,6 +164,21 @@ def test_a_phone_shows_everything_without_scrolling_sideways(page, exchange):
     assert page.evaluate(width) <= 390
 
 
+def test_a_phone_shows_who_was_heard_when_and_whom_a_study_waits_for(page, exchange):
+    """Whole tables, without scrolling in them either, and every number with what it is."""
+    propose(exchange, 0)
+    page.set_viewport_size({"width": 390, "height": 844})
+    enter(page)
+    inside = "[...document.querySelectorAll('.stacked')].map(table => table.scrollWidth - table.parentNode.clientWidth)"
+    assert page.evaluate(inside) == [0]
+    heard = page.locator("#sites-table tbody td").last
+    assert heard.evaluate("cell => getComputedStyle(cell, '::before').content") == '"Last heard: "'
+    page.goto("/")
+    assert page.evaluate(inside) == [0]
+    page.set_viewport_size({"width": 1280, "height": 844})
+    assert page.get_by_role("columnheader", name="Waits for").is_visible()
+
+
 def test_pictures_follow_the_colours_of_the_evening(page, exchange):
     propose(exchange, 0)
     enter(page)

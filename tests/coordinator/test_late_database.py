@@ -37,13 +37,18 @@ def server():
 
 
 @contextmanager
-def soon(action):
-    thread = threading.Timer(LATE, action)
-    thread.start()
-    try:
-        yield
-    finally:
-        thread.join()
+def soon(action, monkeypatch):
+    """Do something a little after somebody says that the database does not answer yet."""
+    thread, say = threading.Timer(LATE, action), coordinator.notes.print
+
+    def heard(sentence, **style):
+        say(sentence, **style)
+        if "does not answer yet" in sentence:
+            thread.start()
+
+    monkeypatch.setattr(coordinator.notes, "print", heard)
+    yield
+    thread.join()
 
 
 def serve(server, *more):
@@ -54,8 +59,8 @@ def call(*options):
     return CliRunner().invoke(app, ["serve", "study.toml", "--port", str(free_port()), *options])
 
 
-def test_it_waits_until_the_database_is_there(server):
-    with soon(server.start):
+def test_it_waits_until_the_database_is_there(server, monkeypatch):
+    with soon(server.start, monkeypatch):
         began = time.monotonic()
         result = serve(server, "--wait", LONG)
         assert time.monotonic() - began > 0.5 * LATE
@@ -66,9 +71,9 @@ def test_it_waits_until_the_database_is_there(server):
     assert said.count("does not answer yet") == 1
 
 
-def test_it_waits_for_one_that_is_there_and_takes_no_connections_yet(server):
+def test_it_waits_for_one_that_is_there_and_takes_no_connections_yet(server, monkeypatch):
     server.stand_by()
-    with soon(server.take_over):
+    with soon(server.take_over, monkeypatch):
         result = serve(server, "--wait", LONG)
     server.stop()
     assert result.exit_code == 0, result.stderr

@@ -399,7 +399,7 @@ def test_a_new_file_that_another_process_holds_for_a_moment(tmp_path):
 
 
 def test_a_lock_that_another_process_holds(postgres_engine, monkeypatch):
-    monkeypatch.setattr(schema, "PATIENCE", 1.0)
+    monkeypatch.setattr(database, "PATIENCE", 1.0)
     with changing(postgres_engine):
         assert "is in use by another process" in refusal(open_database(postgres_engine.url.render_as_string()))
 

@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from cboc import CbocError, Study
 from cboc.cli import coordinator, rehearsal
 from cboc.cli.app import app
+from cboc.coordinator import database
 from cboc.coordinator.certificate import make
 from cboc.coordinator.database import open_database
 from cboc.coordinator.log import Lines
@@ -206,6 +207,26 @@ def test_health_is_that_of_our_own_tables(serving):
         upgrade(engine)
         assert httpx2.get(f"{url}/healthz").json() == {"status": "well"}
     engine.dispose()
+
+
+def test_a_database_that_another_process_has_locked_is_not_waited_for_for_ever(postgres_engine, serving, monkeypatch):
+    monkeypatch.setattr(database, "PATIENCE", 1.0)
+    engine = open_database(postgres_engine.url.render_as_string())
+    with serving(engine) as url:
+        with postgres_engine.begin() as other:
+            other.exec_driver_sql("LOCK TABLE studies")
+            assert httpx2.get(f"{url}/healthz", timeout=30.0).status_code == 503
+        assert httpx2.get(f"{url}/healthz").status_code == 200
+    engine.dispose()
+
+
+def test_a_database_server_that_says_nothing_is_not_waited_for_for_ever(serving, monkeypatch):
+    monkeypatch.setitem(database.GONE, "connect_timeout", 2)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        engine = open_database(f"postgresql+psycopg://cboc@127.0.0.1:{silent.getsockname()[1]}/cboc")
+        with serving(engine) as url:
+            assert httpx2.get(f"{url}/healthz", timeout=30.0).status_code == 503
+        engine.dispose()
 
 
 def test_the_log_says_what_is_wrong_with_the_database(serving, caplog):

@@ -170,9 +170,9 @@ def test_a_round_closes_exactly_once_however_many_come_at_once(engine, workers):
     [
         ({"name": "x" * 101}, "at most 100 characters, all of which can be printed"),
         ({"name": "a\nb"}, "all of which can be printed"),
-        ({"name": ""}, "no blank at either end; '' does not fit"),
-        ({"name": "trial "}, "no blank at either end; 'trial ' does not fit"),
-        ({"sites": (" x", "y", "z")}, "no blank at either end; ' x' does not fit"),
+        ({"name": ""}, "is not empty, and has no blank at either end .* change ''"),
+        ({"name": "trial "}, "no blank at either end .* change 'trial '"),
+        ({"sites": (" x", "y", "z")}, "no blank at either end .* change ' x'"),
         (
             {"horizon": 10**6 + 1},
             "horizon: a number of experiments is a whole number .* 1,000,000; this is 1000001",

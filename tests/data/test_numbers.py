@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from cboc import CbocError, Ledger, Measurement, Policy, Site, Space, Study
 from cboc.data.dataset import Dataset
-from cboc.data.numbers import GROUPED, have_decimal_commas, pointed, read_number
+from cboc.data.numbers import GROUPED, have_decimal_commas, pointed, read_number, written
 from cboc.site import worksheet
 from cboc.sitepage.form import read_entry
 
@@ -21,6 +21,11 @@ SPACE = Space({"a": (0.0, 10.0)})
 )  # fmt: skip
 def test_numbers(text, number):
     assert read_number(text) == number
+
+
+@pytest.mark.parametrize("text", ["0.83", "-3", "1234567", "-76.026748", "123456.789", "1e-07", "2.5e+12", "0"])
+def test_an_outcome_is_written_as_it_was_typed(text):
+    assert written(float(text)) == text and str(Measurement(float(text))) == text
 
 
 @pytest.mark.parametrize(

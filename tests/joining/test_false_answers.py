@@ -11,7 +11,7 @@ from itertools import product
 import pytest
 
 import cboc
-from cboc import CbocError, Policy, Study
+from cboc import CbocError, Changed, Policy, Study
 from cboc.coordinator.app import create_app
 from cboc.coordinator.tokens import Tokens
 from cboc.coordinator.transactions import Transactions
@@ -242,6 +242,58 @@ def test_a_false_refusal_changes_nothing(lab, truth):
     lab.liar.tell(None)
     work(lab.join(), 3)
     assert timeless(lab.join().trials) == truth
+
+
+def changed(**terms):
+    return replace(STUDY, **terms)
+
+
+CHANGES = {
+    "a version beyond all": changed(version=1_000_000),
+    "a larger horizon": changed(version=7, horizon=9),
+    "a site that is not there": changed(version=1, sites=("x", "y", "z", "w"), graph=[*STUDY.graph, ("x", "w")]),
+    "a budget beyond all": changed(version=1, budgets={"x": 1_000_000}),
+}
+
+
+@pytest.mark.parametrize("false", CHANGES.values(), ids=CHANGES)
+def test_a_false_change_that_somebody_has_accepted_is_taken_back(lab, truth, false):
+    """It was shown and agreed to. The file goes on all the same, with what is agreed in truth, and later changes."""
+    site = lab.join(lab.liar.url, lab.invite(), **GIVEN)
+    work(site, 2)
+    lab.liar.tell("/v2/study", lambda said: said | of(false))
+    with pytest.raises(CbocError, match=r"this is not an agreement of study 'trial run'\."):
+        lab.join(accept=True)
+    assert lab.join().study.digest == false.digest
+    lab.liar.tell(None)
+    assert lab.join(lab.liar.url, lab.invite()).study.digest == false.digest  # a new invitation is no way out of it
+    assert lab.join().offered().digest == STUDY.digest
+    site = lab.join(accept=True)
+    assert site.study.digest == STUDY.digest and lab.join().offered() is None
+    work(site, 3)
+    assert timeless(lab.join().trials) == truth
+    lab.transactions.amend(replace(STUDY, horizon=5))
+    with pytest.raises(Changed, match="the horizon grows from 2 to 5"):
+        site.ask()
+    site = lab.join(accept=True)
+    assert site.study.version == 1 and len(SiteFile(lab.path).history()) > 3
+    work(site, 4)
+
+
+def test_a_false_change_does_not_stand_in_the_way_of_a_true_one(lab):
+    """Not even where the true one could not follow it: its version is lower, and its horizon is shorter."""
+    site = lab.join(lab.liar.url, lab.invite(), **GIVEN)
+    lab.liar.tell("/v2/study", lambda said: said | of(CHANGES["a larger horizon"]))
+    with pytest.raises(CbocError, match="not an agreement"):
+        lab.join(accept=True)
+    lab.liar.tell(None)
+    lab.transactions.amend(replace(STUDY, horizon=5))
+    site = lab.join()
+    site.tell(site.ask(), 0.5)
+    with pytest.raises(Changed, match="horizon is 9 as accepted and 5 as the others know it"):
+        site.ask()
+    work(lab.join(accept=True), 3)
+    assert lab.join().study.horizon == 5
 
 
 def test_a_row_that_would_be_damage_is_not_written(lab):

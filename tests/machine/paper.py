@@ -42,6 +42,7 @@ def check(window):
         assert box["height"] > 100 and box["width"] > 100 and image.evaluate(BRIGHT)
     assert window.locator(".chart canvas").first.is_hidden()
     assert window.evaluate("getComputedStyle(document.body).color") == "rgb(27, 34, 38)"  # ink, also of a dark screen
+    assert window.evaluate("getComputedStyle(document.documentElement).colorScheme") == "light"
     assert window.evaluate(CLICKED) == 0
     found = window.evaluate(CUT, A4)
     assert found == [], found

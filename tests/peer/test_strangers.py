@@ -6,6 +6,7 @@ from contextlib import ExitStack
 
 from cboc.exchange.feeds.addresses import Addresses
 from cboc.exchange.feeds.arrival import between_peers
+from cboc.peer.serving import sparing
 
 from ..exchange.test_network import proposal, study
 from ..machine.peers import begun, code_of, serving
@@ -31,3 +32,21 @@ def test_a_neighbour_is_answered_among_hundreds_of_strangers(tmp_path):
         network.follow()
         (peer,) = [peer for peer in network.standing().peers if peer.site == "x"]
         assert not peer.silence and peer.entries == 2
+
+
+def test_what_strangers_do_fills_no_terminal_and_hides_no_neighbour_for_ever():
+    """Every line of a stranger may be another one, and come from elsewhere."""
+    said, now = [], [1000.0]
+    say = sparing(said.append, lambda: now[0])
+    for k in range(5000):
+        say(f"Refused a request from 192.0.2.1: {k}.", "192.0.2.1")
+    assert len(said) == 1
+    for k in range(5000):
+        say(f"Refused a request from 192.0.2.{k}.", f"192.0.2.{k}")
+    assert len(said) <= 10
+    say("lab-b took 3 entries.", "")
+    assert said[-1] == "lab-b took 3 entries.", "what neighbours take is always said"
+    for _ in range(3):
+        now[0] += 61.0
+        say("lab-b has everything.", "lab-b")
+    assert said.count("lab-b has everything.") == 1 and said[-1] == "lab-b has everything."

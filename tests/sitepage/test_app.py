@@ -269,15 +269,52 @@ def test_a_form_sent_twice_counts_once(labs, visit):
     assert [trial.y for trial in labs.site("lab-a").trials] == [0.5, None]
 
 
-def test_another_result_for_the_same_trial_is_refused_and_not_offered_for_the_next(visit):
+def test_another_result_for_the_same_trial_waits_in_its_own_form_and_not_in_the_next(labs, visit):
     page = visit("lab-a")
     page.ask()
     page.post("/result", data={"trial": 0, "y": "0.5"})
     page.ask()
     answer = page.post("/result", data={"trial": 0, "y": "0.7654"})
-    assert answer.status_code == 409 and "was told 0.5 before, and 0.7654 now." in answer.text
-    assert 'id="y-1" name="y" inputmode="decimal" required value=""' in answer.text
-    assert page.post("/failed", data={"trial": 0}).status_code == 409
+    assert answer.status_code == 409 and "trial 0 has changed since this form was made" in answer.text
+    assert 'id="y-0" name="y" inputmode="decimal" required value="0.7654"' in answer.text
+    assert "cboc tell" not in answer.text and labs.site("lab-a").trials[0].y == 0.5
+    assert 'id="y-1" name="y" inputmode="decimal" required value=""' in page.get("/").text
+    for path in ("/failed", "/abandon"):
+        late = page.post(path, data={"trial": 0, "reason": "the pump stopped"})
+        assert late.status_code == 409 and 'id="y-0" name="y" inputmode="decimal" required value="0.5"' in late.text
+    seen = re.search(r'name="seen" value="(\w+)"', answer.text)[1]
+    page.post("/trials/0/outcome", data={"seen": seen, "y": "0.7654", "sem": "", "cost": ""})
+    assert [trial.y for trial in labs.site("lab-a").trials] == [0.7654, None]
+
+
+def test_a_remark_is_written_with_the_result_and_sent_twice_it_is_one(labs, visit):
+    page = visit("lab-a")
+    page.ask()
+    wrong = page.post("/result", data={"trial": 0, "y": "0.5", "remark": "bell\x07"})
+    assert wrong.status_code == 409 and "bell" in wrong.text and labs.site("lab-a").trials[0].y is None
+    for _ in range(2):
+        page.post("/result", data={"trial": 0, "y": "0.5", "remark": "a <brown> sample\r\n"})
+    trial = labs.site("lab-a").trials[0]
+    assert (trial.y, trial.remark) == (0.5, "a <brown> sample")
+    assert len(SiteFile(labs.file("lab-a")).history(0)) == 3, "ready, told, remark"
+    assert "<q>a &lt;brown&gt; sample</q>" in page.get("/").text
+
+
+def test_an_outcome_keeps_the_digits_in_which_it_was_typed(labs, visit):
+    page = visit("lab-a")
+    page.ask()
+    page.post("/result", data={"trial": 0, "y": "-76.026748", "sem": "0.0000025"})
+    assert '<td class="number">-76.026748 ± 2.5e-06</td>' in page.get("/").text
+    seen = re.search(r'name="seen" value="(\w+)"', page.get("/trials/0").text)[1]
+    answer = page.post("/trials/0/outcome", data={"seen": seen, "y": "-76.026749", "sem": "0.0000025", "cost": ""})
+    assert "-76.026749 ± 2.5e-06 in place of -76.026748 ± 2.5e-06" in answer.text
+    assert labs.site("lab-a").trials[0].note == "corrected, it was -76.026748 ± 2.5e-06"
+
+
+@pytest.mark.parametrize("path", ["/?trial=abc", "/?told=x", "/expected/x", "/trials/x", "/learned/x"])
+def test_a_mistyped_address_is_one_sentence(calm, path):
+    answer = calm[1].get(path)
+    assert answer.status_code == 404 and "there is no such page here." in answer.text.lower()
 
 
 def test_many_at_the_same_moment(labs, visit):
@@ -706,16 +743,22 @@ def test_a_sheet_with_a_mistake_is_one_sentence_and_stays_to_be_mended(bench, ch
     assert labs.site("lab-a").trials == before
 
 
-def test_one_line_that_is_refused_and_nothing_of_the_sheet_is_told(bench):
+def test_a_line_that_differs_from_what_was_told_is_asked_about_before_anything_is_told(bench):
     labs, page = bench
     page.post("/plate", data={"count": "2"})
     sheet = filled_in(page, "0.5", "0.6", "3")
     page.post("/result", data={"trial": 2, "y": "2"})
     before = labs.site("lab-a").trials
     answer = hand_in(page, sheet)
-    assert answer.status_code == 422 and "the sheet, line 4: " in answer.text
-    assert "was told 2 before, and 3 now." in answer.text and "Nothing in the sheet was told." in answer.text
-    assert labs.site("lab-a").trials == before
+    assert answer.status_code == 200 and "the sheet, line 4, trial 2: 3 in place of 2?" in answer.text
+    assert "line 2" not in answer.text and labs.site("lab-a").trials == before
+    fields = re.findall(r'<input type="hidden" name="(\w+)" value="(.*?)">', answer.text, re.DOTALL)
+    mended = page.post("/sheet", data=dict(fields) | {"mend": "yes"})
+    assert ",3,,," in mended.text and 'name="again"' not in mended.text and labs.site("lab-a").trials == before
+    told = page.post("/sheet", data=dict(fields) | {"sure": "yes"})
+    assert "3 lines were read from the sheet and told." in told.text
+    assert [trial.y for trial in labs.site("lab-a").trials] == [0.5, 0.6, 3.0]
+    assert labs.site("lab-a").trials[2].note == "corrected, it was 2"
 
 
 def test_words_in_a_sheet_are_words(bench):

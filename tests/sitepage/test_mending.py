@@ -84,6 +84,7 @@ def test_a_result_a_failure_and_an_abandoned_trial_are_taken_back(labs, page):
         trial = labs.site("lab-a").trials[number]
         assert (trial.status, trial.cost, trial.note) == (Status.PENDING, None, f"taken back, {said}")
         assert f"Trial {number} waits for a result again." in answer.text and f"Result of trial {number}" in answer.text
+        assert f"taken back, {said} . What it was" in words(answer) and f'href="/trials/{number}"' in answer.text
     assert "taken back: it waits for a result again" in words(page.get("/trials/0"))
 
 

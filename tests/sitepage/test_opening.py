@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -86,7 +87,7 @@ def test_a_browser_is_opened_and_no_command_line_has_a_secret(laboratories, tmp_
     flags = f"--headless --no-sandbox --disable-gpu --user-data-dir={tmp_path}/profile --virtual-time-budget=20000"
     with Onlooker() as onlooker:
         process = start(
-            file, f'chromium {flags} --dump-dom "$1" > {shown}.begun 2> /dev/null; mv {shown}.begun {shown}'
+            file, f'sleep 1; chromium {flags} --dump-dom "$1" > {shown}.begun 2> /dev/null; mv {shown}.begun {shown}'
         )
         url, secret = address_of(process)
         leading = until(lambda: next(iter(file.parent.glob("*.html")), None))
@@ -96,9 +97,19 @@ def test_a_browser_is_opened_and_no_command_line_has_a_secret(laboratories, tmp_
     assert "lab-a" in shown.read_text() and "a study" in shown.read_text()
     assert any(leading.name.encode() in line for line in onlooker.seen), "the browser was started with the file"
     assert not [line for line in onlooker.seen if secret.encode() in line or for_once.encode() in line]
+    assert not leading.exists(), "it has led somebody there"
     again = httpx2.get(f"{url}/", params={"secret": for_once})
     assert again.status_code == 403 and "open the address that cboc site printed" in again.text
     assert httpx2.get(f"{url}/", params={"secret": secret}).status_code == 303, "the printed one is good for ever"
+    process.send_signal(signal.SIGINT)
+    process.wait(30)
+
+
+def test_a_page_that_no_browser_has_opened_leaves_nothing_behind(laboratories, start):
+    file = laboratories().file("lab-a")
+    process = start(file, "true")
+    address_of(process)
+    leading = until(lambda: next(iter(file.parent.glob("*.html")), None))
     process.send_signal(signal.SIGINT)
     process.wait(30)
     assert not leading.exists()
@@ -111,7 +122,28 @@ def test_whoever_takes_the_secret_for_a_single_time_takes_it_alone(laboratories,
     leading = until(lambda: next(iter(file.parent.glob("*.html")), None))
     for_once = until(lambda: re.search(r"secret=([\w-]+)", leading.read_text()))[1]
     assert httpx2.head(f"{url}/", params={"secret": for_once}).status_code == 403, "looking ahead uses nothing up"
+    assert leading.exists()
     with httpx2.Client(base_url=url) as first, httpx2.Client(base_url=url) as second:
         assert first.get("/", params={"secret": for_once}).status_code == 303
         assert second.get("/", params={"secret": for_once}).status_code == 403
         assert (first.get("/").status_code, second.get("/").status_code) == (200, 403)
+    assert not leading.exists()
+    process.kill()  # nobody can clean up after that, and nothing is left to clean up
+    process.wait(30)
+    assert not list(file.parent.glob("*.html"))
+
+
+def test_nonsense_from_others_on_the_computer_fills_no_terminal(laboratories, tmp_path):
+    command = [sys.executable, "-m", "cboc", "site", "--file", str(laboratories().file("lab-a"))]
+    with (tmp_path / "said").open("w") as said:
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=said, text=True)
+        url, _ = address_of(process)
+        for _ in range(5):
+            with socket.create_connection(("127.0.0.1", int(url.rpartition(":")[2])), timeout=20.0) as line:
+                line.sendall(b"nonsense\r\n\r\n")
+                assert b" 400 " in line.recv(100)
+        assert httpx2.get(url).status_code == 403
+        process.send_signal(signal.SIGINT)
+        process.wait(30)
+        process.stdout.close()
+    assert (tmp_path / "said").read_text() == ""

@@ -65,7 +65,8 @@ def test_what_is_likely_right_is_kept_at_once_and_a_mistake_comes_first(labs, pa
     page.post("/result", data={"trial": 3, "y": "1.2"})
     assert labs.site("lab-a").trials[3].y == 1.2
     answer = page.post("/result", data={"trial": 1, "y": "89"})
-    assert answer.status_code == 409 and "was told 0.91 before" in answer.text and "The others are" not in answer.text
+    assert answer.status_code == 409 and "trial 1 has changed since this form" in answer.text
+    assert "The others are" not in answer.text and labs.site("lab-a").trials[1].y == 0.91
 
 
 def test_a_correction_is_compared_with_the_other_outcomes(labs, page):

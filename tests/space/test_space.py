@@ -3,6 +3,7 @@ import json
 import pickle
 import subprocess
 import sys
+import time
 import tomllib
 import warnings
 
@@ -547,6 +548,20 @@ def test_constraints_are_a_list(constraints):
 def test_a_constraint_that_cannot_be_computed_is_refused(constraint):
     with pytest.raises(CbocError, match="holds numbers that are too large or too small; choose another unit"):
         Space({"a": (0, 1), "b": (-10, 10)}, [constraint])
+
+
+def test_constraints_that_nobody_can_decide_are_refused_after_a_while(monkeypatch):
+    """Thirty yes-or-no parameters and four equations are enough for years; others may have sent them."""
+    monkeypatch.setattr("cboc.space.polytope.LONGEST", 0.5)
+    draw, names = np.random.default_rng(1), [f"n{j}" for j in range(30)]
+    rows = draw.integers(1, 100, size=(4, 30))
+    split = [
+        " + ".join(f"{a} {name}" for a, name in zip(row, names, strict=True)) + f" == {row.sum() // 2}" for row in rows
+    ]
+    began = time.monotonic()
+    with pytest.raises(CbocError, match=r"whether the constraints leave any design was not found out in 0\.5 seconds"):
+        Space({name: Int(0, 1) for name in names}, split)
+    assert time.monotonic() - began < 20.0
 
 
 @pytest.mark.parametrize("design", [None, 3, [0.5], "a"])

@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 
 from cboc.coordinator.certificate import make
-from cboc.web.connection import READING
+from cboc.web.connection import HEAD, PIECE, READING
 from cboc.web.serving import Serving
 
 SHORT = 0.4  # seconds of patience
@@ -232,3 +232,40 @@ def test_who_is_answered_just_now_does_not_make_room():
         for _ in range(20):
             stack.enter_context(found.line())
         assert all_of(busy).endswith(b"done")
+
+
+def test_who_comes_in_a_crowd_of_half_requests_is_answered():
+    """Those that were cut off to make room are not finished yet when the next ones come."""
+    half = b"POST /echo HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhalf"
+    with door(patience=600.0, most=20) as found, ExitStack() as stack:
+        for _ in range(20):
+            clients = [stack.enter_context(found.line()) for _ in range(40)]
+            for client in clients[:-1]:
+                with suppress(ConnectionError):
+                    client.sendall(half)
+            clients[-1].sendall(b"GET /echo HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+            assert b"503" not in all_of(clients[-1])
+
+
+@pytest.mark.parametrize("parts", [1, 2])
+def test_a_head_has_a_longest_length_however_it_comes(patient, parts):
+    start, end = b"GET /echo HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nX-Long: ", b"\r\n\r\n"
+    whole = start + 2 * HEAD * b"x" + end
+    with patient.connect() as client:
+        with suppress(ConnectionError):
+            for part in (whole,) if parts == 1 else (whole[:HEAD], whole[HEAD:]):
+                client.sendall(part)
+        assert b"200 OK" not in all_of(client)
+    assert b"200 OK" in patient.answers(start + (HEAD - 2 * PIECE) * b"x" + end)
+
+
+@pytest.mark.parametrize("path", [b"/nosuch", b"/early"])
+def test_nonsense_after_an_answer_ends_the_connection_and_nothing_else(patient, path, caplog):
+    with patient.connect() as client:
+        client.sendall(b"POST " + path + b" HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
+        assert client.recv(2**16).startswith(b"HTTP/1.1 ")
+        with suppress(OSError):  # of TLS or of the line
+            client.sendall(b"nonsense\r\n")
+            all_of(client)
+    assert b"200 OK" in patient.answers()
+    assert [record.getMessage() for record in caplog.records] == []

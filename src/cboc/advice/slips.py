@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cboc.arrays import Array, one_thread
+from cboc.data.numbers import written
 from cboc.insight.learned import lack, surrogate
 from cboc.insight.surface import Surface
 from cboc.site.site import Site
@@ -27,7 +28,6 @@ from cboc.site.trial import TOLD
 LEAST, FEW = 0.5, 5.0
 FEWEST = 3  # distinct outcomes from which one can lie far outside
 MOST = 200  # outcomes up to which a surrogate is asked, too: it takes a moment
-DIGITS = 6
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ def _seen(site: Site, known: Array, news: Sequence[Told]) -> tuple[Sequence[Told
     others, asked = np.append(known, [each.y for each in ordered[:granted]]), {}
     for each in ordered[granted:]:
         if is_far_outside(others, each.y):
-            low, high = f"{others.min():.{DIGITS}g}", _shown(site, float(others.max()))
+            low, high = written(others.min()), _shown(site, float(others.max()))
             asked[each.number] = f"{_shown(site, each.y)}? The others are {low} to {high}."
         else:
             others = np.append(others, each.y)
@@ -109,4 +109,4 @@ def _unexpected(site: Site, news: Sequence[Told]) -> dict[int, str]:
 
 def _shown(site: Site, value: object) -> str:
     """An outcome, or an interval of them, with its unit."""
-    return site.study.objective.of(f"{value:.{DIGITS}g}" if isinstance(value, float) else value)
+    return site.study.objective.of(written(value) if isinstance(value, float) else value)

@@ -44,13 +44,15 @@ class Spending:
     def _so_far(self) -> str:
         said = []
         if self.costs:
-            said.append(f"{_many(len(self.costs), 'experiment')} cost {self.spent:g}, {fmean(self.costs):.3g} each")
+            each = f", {fmean(self.costs):.3g} each" if len(self.costs) > 1 else ""
+            said.append(f"{_many(len(self.costs), 'experiment')} cost {self.spent:g}{each}")
         if self.seconds and self.wells > 1:
             took = f"took {_duration(median(self.seconds))} from the first design to the last result in the median"
             said.append(f"{_many(len(self.seconds), 'plate')} {took}")
         elif self.seconds:
             took = f"took {_duration(median(self.seconds))} from design to result in the median"
-            said.append(took if self.costs else f"{_many(len(self.seconds), 'experiment')} {took}")
+            is_same = len(self.costs) == len(self.seconds)
+            said.append(took if is_same else f"{_many(len(self.seconds), 'experiment')} {took}")
         return f"{' and '.join(said)}." if said else ""
 
     @property

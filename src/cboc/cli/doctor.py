@@ -86,7 +86,9 @@ def _examine(file: Path) -> Iterator[tuple[str, str, bool]]:
     is_same = there.digest == site.study.digest
     yield (
         "agreement",
-        f"{site.study.digest}, the same at both ends" if is_same else "differs from the coordinator's",
+        f"{site.study.digest}, the same at both ends"
+        if is_same
+        else "differs from the coordinator's; cboc accept shows how",
         is_same,
     )
 

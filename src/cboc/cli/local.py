@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import socket
 import webbrowser
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from secrets import token_hex, token_urlsafe
 from tempfile import TemporaryDirectory
@@ -16,20 +16,21 @@ import uvicorn
 
 from cboc.errors import CbocError
 from cboc.private_files import for_owner
+from cboc.sitepage.access import Once
 from cboc.sitepage.app import create_page
 from cboc.web.serving import Serving
 
 LOOPBACK = "127.0.0.1"
-
-
 REDIRECT = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={}"><title>cboc</title>\n'
 
 
 def serve_page(file: Path, port: int, *, is_opened: bool) -> None:
     """Serve the page until interrupted; only a person who knows the printed address can open it."""
-    for_once = token_urlsafe(32) if is_opened else None
-    app = create_page(file, secret=token_urlsafe(32), for_once=for_once)
-    with socket.socket() as listener:
+    with ExitStack() as leftovers:
+        leading = _leading(file, leftovers) if is_opened else None
+        for_once = None if leading is None else Once(token_urlsafe(32), partial(leading.unlink, missing_ok=True))
+        app = create_page(file, secret=token_urlsafe(32), for_once=for_once)
+        listener = leftovers.enter_context(socket.socket())
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((LOOPBACK, port))
@@ -38,24 +39,21 @@ def serve_page(file: Path, port: int, *, is_opened: bool) -> None:
         listener.listen()  # a browser that connects before the server is ready waits
         address = f"http://{LOOPBACK}:{listener.getsockname()[1]}/?secret="
         typer.echo(f"Your page: {address}{app.state.secret} (Ctrl-C stops it)")
-        with _opened(file, f"{address}{for_once}") if is_opened else nullcontext():
-            uvicorn.Server(Serving(app, log_level="warning")).run([listener])
+        if leading is not None and for_once is not None:
+            leftovers.callback(for_once.used)  # first: Ctrl-C may come at any moment
+            with open(leading, "x", encoding="utf-8", opener=for_owner) as page:
+                page.write(REDIRECT.format(f"{address}{for_once.secret}"))
+            webbrowser.open(leading.as_uri())
+        uvicorn.Server(Serving(app, log_level="error")).run([listener])
 
 
-@contextmanager
-def _opened(file: Path, address: str) -> Iterator[None]:
-    """Open an address in the browser without showing it to anybody else: by way of a private file.
+def _leading(file: Path, leftovers: ExitStack) -> Path:
+    """Where to write the private file that leads a browser to the page without showing its address to anybody else.
 
-    The file lies beside the site's own, which the browser's user can read, or in a private folder if it cannot be made
+    It lies beside the site's own, which the browser's user can read, or in a private folder if it cannot be made
     there; a browser may be shut out of the usual folder for passing files.
     """
-    with ExitStack() as leftovers:
-        place = file.absolute().parent
-        if not os.access(place, os.W_OK):
-            place = Path(leftovers.enter_context(TemporaryDirectory(prefix="cboc-")))
-        page = place / f"{file.name}.{token_hex(4)}.html"
-        with open(page, "x", encoding="utf-8", opener=for_owner) as leading:
-            leftovers.callback(page.unlink, missing_ok=True)
-            leading.write(REDIRECT.format(address))
-        webbrowser.open(page.as_uri())
-        yield
+    place = file.absolute().parent
+    if not os.access(place, os.W_OK):
+        place = Path(leftovers.enter_context(TemporaryDirectory(prefix="cboc-")))
+    return place / f"{file.name}.{token_hex(4)}.html"

@@ -12,6 +12,7 @@ from typing import Any
 from cboc.advice.spending import Spending, spending
 from cboc.cli.show import many
 from cboc.cli.site_option import hint
+from cboc.data.numbers import written
 from cboc.errors import CbocError
 from cboc.exchange.amendment import changes
 from cboc.exchange.network import Drift, Standing
@@ -68,7 +69,7 @@ def _next(site: Site, file: Path, spent: Spending) -> str:
 
 
 def _best(site: Site) -> str:
-    return site.study.objective.of(f"{site.best.y:.6g}")
+    return site.study.objective.of(written(site.best.y))
 
 
 def _failed(site: Site) -> str:

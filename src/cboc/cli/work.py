@@ -16,6 +16,7 @@ from cboc.cli.notifying import notifying
 from cboc.cli.progress_bar import in_words
 from cboc.cli.show import many
 from cboc.cli.site_option import FILE, SiteOption, hint
+from cboc.data.numbers import written
 from cboc.errors import CbocError
 from cboc.runs.first_runs import MOST_FAILURES, AllFailed, FirstRuns
 from cboc.runs.simulation import run_trial
@@ -100,9 +101,9 @@ def _line(site: Site, trial: Trial, took: float) -> str:
     total = site.initial + site.study.budget(site.name)
     cost = "" if trial.cost is None else f", cost {trial.cost:g}"
     start = f"Trial {trial.number}, {trial.number + 1} of {total} ({ran}; {took:.1f} s{cost})"
-    if trial.status == Status.FAILED:
+    if trial.y is None:
         return f"{start}: failed, {trial.note}."
-    y, best = (site.study.objective.of(f"{number:.6g}") for number in (trial.y, site.best.y))
+    y, best = (site.study.objective.of(written(number)) for number in (trial.y, site.best.y))
     return f"{start}: {y}, best so far {best}."
 
 

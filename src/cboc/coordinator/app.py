@@ -18,6 +18,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from prometheus_client import CONTENT_TYPE_LATEST
 from sqlalchemy import Engine, select
 from sqlalchemy.exc import DBAPIError
+from starlette.concurrency import run_in_threadpool
 from starlette.types import Lifespan
 
 from cboc.coordinator.addresses import block
@@ -25,7 +26,7 @@ from cboc.coordinator.certificate import names_in, own
 from cboc.coordinator.dashboard.admission import operator
 from cboc.coordinator.dashboard.pages import add_pages
 from cboc.coordinator.database import open_database, studies, transaction
-from cboc.coordinator.errors import LARGEST, PATIENCE, REFUSALS, Bounded, Disagreement, add_errors
+from cboc.coordinator.errors import PATIENCE, REFUSALS, SMALL, Bounded, Disagreement, add_errors
 from cboc.coordinator.front import Entrance, Front
 from cboc.coordinator.metrics import Measured, Metrics
 from cboc.coordinator.rate_limit import RateLimit
@@ -93,6 +94,20 @@ Body = Annotated[bytes, Depends(body_of)]
 Who = Annotated[Callable[[], tuple[str, str]], Depends(who_of)]
 
 
+async def large_body_of(request: Request, who: Who) -> bytes:
+    """Return the body of a message that may be large; more than a stranger may send is read from sites only."""
+    content, is_site = bytearray(), False
+    async for part in request.stream():
+        content += part
+        if len(content) > SMALL and not is_site:
+            await run_in_threadpool(who)
+            is_site = True
+    return bytes(content)
+
+
+LargeBody = Annotated[bytes, Depends(large_body_of)]
+
+
 def create_app(
     engine: Engine,
     lifespan: Lifespan[FastAPI] | None = None,
@@ -103,7 +118,7 @@ def create_app(
     app = FastAPI(title="cboc coordinator", version=version("cboc"), docs_url=None, redoc_url=None, lifespan=lifespan)
     metrics, tokens = Metrics(engine), Tokens(engine)
     app.state.gatekeeper = Gatekeeper(tokens)
-    app.add_middleware(Bounded, largest=LARGEST)
+    app.add_middleware(Bounded)
     app.add_middleware(Entrance, front=Front() if front is None else front)
     app.add_middleware(Measured, metrics=metrics)
     app.include_router(_operators(engine, metrics))
@@ -174,7 +189,7 @@ def _sites(transactions: Transactions, tokens: Tokens) -> APIRouter:
         return JSONResponse(wire.standing_body(transactions.standing(study)))
 
     @router.put(wire.SUBMIT.path, **_documented(wire.SUBMIT))
-    def submit(turn: Turn, body: Body, who: Who) -> Response:
+    def submit(turn: Turn, body: LargeBody, who: Who) -> Response:
         study, site = who()
         transactions.submit(study, wire.read_proposal(site, turn, wire.read(wire.PROPOSAL, body, is_exact=True)))
         return Response(status_code=204)

@@ -41,8 +41,15 @@ LONGEST = 100  # characters of a name
 LONGEST_HASH = 200  # characters of a password's hash
 DIGEST = 64  # characters of a SHA-256, as hexadecimal digits
 READING = {"is_reading": True}  # execution options of a transaction that writes nothing
-PATIENCE = 30.0  # seconds that a message waits for another's transaction
+PATIENCE = 30.0  # seconds that a message waits for another's transaction, or for the database
 CONNECTING = 5  # seconds until a server that says nothing counts as one that is not there
+GONE = {  # of libpq: a server that was there and does not confirm what it was sent, or that it is there, counts as gone
+    "connect_timeout": CONNECTING,
+    "tcp_user_timeout": 1000 * round(PATIENCE),
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 4,
+}
 PAUSE = 0.2  # seconds between two tries
 
 metadata = MetaData(naming_convention=NAMES)
@@ -143,7 +150,9 @@ def open_database(url: str) -> Engine:
     try:
         parsed = make_url(url)
         kind = f"'{parsed.drivername}'"
-        engine = create_engine(parsed, pool_pre_ping=True)
+        is_server = parsed.get_driver_name() == "psycopg"
+        limits = {name: value for name, value in GONE.items() if name not in parsed.query} if is_server else {}
+        engine = create_engine(parsed, pool_pre_ping=True, connect_args=limits)
     except (ArgumentError, NoSuchModuleError, ImportError, ValueError):
         raise CbocError(
             f"a database is sqlite:///FILE.db or postgresql+psycopg://USER@HOST/NAME; {kind} is neither."
@@ -154,6 +163,8 @@ def open_database(url: str) -> Engine:
         event.listen(engine, "do_connect", _keep_private)
         event.listen(engine, "connect", _prepare)
         event.listen(engine, "begin", _begin)
+    elif is_server:
+        event.listen(engine, "connect", _wait_no_longer)
     return engine
 
 
@@ -194,6 +205,12 @@ def _prepare(connection: object, _: object) -> None:
     for setting in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", f"busy_timeout={1000 * PATIENCE:.0f}"):
         cursor.execute(f"PRAGMA {setting}")
     cursor.close()
+
+
+def _wait_no_longer(connection: object, _: object) -> None:
+    """Let a transaction wait for another's locks as long as on SQLite."""
+    connection.execute(f"SET lock_timeout = '{1000 * PATIENCE:.0f}ms'")  # type: ignore[attr-defined]
+    connection.commit()  # type: ignore[attr-defined]
 
 
 def _begin(connection: Connection) -> None:

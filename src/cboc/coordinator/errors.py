@@ -26,12 +26,13 @@ from cboc.exchange.network import Changed, Conflict, NotSubmitted, Waiting
 from cboc.exchange.study import Study
 
 PATIENCE = 5  # seconds until a site asks again
-LARGEST = 1024 * 1024  # bytes of a message: a plate of 384 wells with ten parameters has 80,000
+LARGEST = 1024 * 1024  # bytes of a proposal: a plate of 384 wells with ten parameters has 80,000
+SMALL = 64 * 1024  # bytes of any other message, and of what somebody may send before we know who that is
 REFUSALS = {  # what each status says, in /openapi.json
     400: "This is not text.",
     401: "The secret is not valid here.",
     409: "The message has the right form, but cannot be accepted now.",
-    413: f"A message has at most {LARGEST} bytes.",
+    413: f"A proposal has at most {LARGEST} bytes, any other message {SMALL}.",
     421: "The coordinator has another name.",
     422: "The message does not have this form.",
     429: "Too many messages; Retry-After says when to send the next.",
@@ -109,26 +110,26 @@ def plain(_: Request, error: Exception) -> JSONResponse:
 class Bounded:
     """Refuses a message that is larger than any of ours without reading all of it."""
 
-    def __init__(self, app: ASGIApp, largest: int) -> None:
-        self.app, self.largest = app, largest
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        read = 0
+        read, largest = 0, LARGEST if scope["method"] == wire.SUBMIT.method else SMALL
 
         async def bounded() -> Message:
             nonlocal read
             message = await receive()
             read += len(message.get("body", b""))
-            if read > self.largest:
+            if read > largest:
                 raise HTTPException(413)
             return message
 
         declared = dict(scope["headers"]).get(b"content-length", b"0")
-        if not declared.isdigit() or int(declared) > self.largest:
-            answer = refusal(413, f"a message has at most {self.largest} bytes.")
+        if not declared.isdigit() or int(declared) > largest:
+            answer = refusal(413, f"such a message has at most {largest} bytes.")
             answer.headers["Connection"] = "close"
             await answer(scope, receive, send)
             return

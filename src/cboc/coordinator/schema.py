@@ -57,7 +57,6 @@ def changing(engine: Engine) -> Iterator[Connection]:
         _arrive(engine)
         with transaction(engine) as connection:  # on SQLite, no other transaction writes
             if connection.dialect.name == "postgresql":
-                connection.exec_driver_sql(f"SET LOCAL lock_timeout = '{PATIENCE:.0f}s'")
                 connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({LOCK})")
             yield connection
 

@@ -19,6 +19,7 @@ from cboc.errors import CbocError
 NUMBER = re.compile(r"[+-]?(?:\d+[.,]?\d*|[.,]\d+)(?:[eE][+-]?\d+)?", re.ASCII)  # with one separator at most
 NOT_ZERO = re.compile(r"[+-]?[\d.]*[1-9]", re.ASCII)  # how a number begins that is not zero
 GROUPED = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}", re.ASCII)  # a comma that may mean thousands or decimals
+DIGITS = 9  # of an outcome: 1234567 counts and -76.026749 hartree stay what they are
 
 
 def read_number(text: str) -> float | None:
@@ -27,6 +28,11 @@ def read_number(text: str) -> float | None:
     number = float(written) if NUMBER.fullmatch(written) else None
     is_lost = number == 0.0 and NOT_ZERO.match(written) is not None  # too small for a float
     return number if number is not None and isfinite(number) and not is_lost else None
+
+
+def written(y: float) -> str:
+    """An outcome as people write it, with at most nine digits that count."""
+    return f"{y:.{DIGITS}g}"
 
 
 def as_number(value: Any) -> float | None:

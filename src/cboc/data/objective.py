@@ -8,7 +8,7 @@ from math import isfinite
 from typing import Any
 
 from cboc.arrays import is_number
-from cboc.data.numbers import as_number
+from cboc.data.numbers import as_number, written
 from cboc.errors import CbocError
 
 LARGEST = 1e150  # of an outcome: squares of differences are still numbers
@@ -34,7 +34,7 @@ class Measurement:
             object.__setattr__(self, name, value)
 
     def __str__(self) -> str:
-        return f"{self.mean:g}" if self.sem is None else f"{self.mean:g} ± {self.sem:g}"
+        return written(self.mean) if self.sem is None else f"{written(self.mean)} ± {written(self.sem)}"
 
 
 def _finite(noun: str, value: Any) -> float:

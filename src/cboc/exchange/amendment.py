@@ -3,11 +3,14 @@
 A study's agreement has versions. Sites are added at the end, so that everybody keeps its number; horizon and budgets
 grow; a graph gets more edges; deadline, quorum and stewards may change. Everything else would make old turns and new
 ones incomparable: for that, begin another study.
+
+A coordinator may also take back what a site had accepted: a false change, or one that was made after the backup from
+which the coordinator was restored. The site goes on then from a version of before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,7 +19,7 @@ import numpy as np
 from cboc.errors import CbocError
 from cboc.exchange.study import Study
 from cboc.exchange.study_diff import differences
-from cboc.names import as_agreed, check_name
+from cboc.names import as_agreed, check_word
 
 MAY_CHANGE = ("version", "sites", "horizon", "budgets", "graph", "quorum", "deadline", "stewards")
 
@@ -25,7 +28,7 @@ def successor(old: Study, given: Study) -> Study:
     """The next version of a study, as somebody has written it down; raises one sentence if it may not follow."""
     new = replace(given, version=old.version + 1)
     check_successor(old, new)
-    if not changes(old, new):
+    if _unnumbered(new) == _unnumbered(old):
         raise CbocError(f"study '{old.name}' is agreed exactly so; there is nothing to change.")
     return new
 
@@ -46,7 +49,7 @@ def check_successor(old: Study, new: Study) -> None:
             f"{', '.join(new.sites)}."
         )
     for site in new.sites[len(old.sites) :]:
-        check_name("a site's name", site)
+        check_word("a site's name", site)
     for site in old.sites:
         if new.budget(site) < old.budget(site):
             raise CbocError(
@@ -58,6 +61,22 @@ def check_successor(old: Study, new: Study) -> None:
     if len(parted):
         lost = ", ".join(f"{old.sites[i]}–{old.sites[j]}" for i, j in parted)
         raise CbocError(f"neighbours stay neighbours, and the change parts {lost}; a ring, for one, cannot grow.")
+
+
+def check_accepted(versions: Sequence[Study], new: Study) -> None:
+    """Raise one sentence if new terms can follow none of the versions that a site has accepted, the newest last."""
+    if not any(new.digest == old.digest or is_later(old, new) for old in versions[:-1]):
+        check_successor(versions[-1], new)
+
+
+def in_force(accepted: Iterable[Study]) -> list[Study]:
+    """The versions of a study, of all that a site has accepted in this order: without those that were taken back."""
+    versions: list[Study] = []
+    for study in accepted:
+        while versions and not is_later(versions[-1], study):
+            versions.pop()
+        versions.append(study)
+    return versions
 
 
 def is_same(expected: Study, agreed: Study) -> bool:
@@ -76,7 +95,12 @@ def is_later(known: Study, study: Study) -> bool:
 
 
 def changes(old: Study, new: Study) -> list[str]:
-    """What changes from one version of a study to a later one, a line for each."""
+    """What changes from what a site knows of a study to what is agreed now, a line for each."""
+    if _unnumbered(new) == _unnumbered(old):
+        return [f"version {new.version} has the terms of version {old.version}"]
+    if not is_later(old, new):
+        lines = differences(_unnumbered(old), _unnumbered(new))
+        return [line.replace(" here", " as accepted").replace(" there", " as the others know it") for line in lines]
     lines = [f"'{site}' is admitted" for site in new.sites[len(old.sites) :]]
     if new.horizon != old.horizon:
         lines.append(f"the horizon grows from {old.horizon} to {new.horizon}")
@@ -96,6 +120,11 @@ def changes(old: Study, new: Study) -> list[str]:
         if before != after:
             lines.append(f"{name}: {after} instead of {before}")
     return lines
+
+
+def _unnumbered(study: Study) -> dict[str, Any]:
+    """The terms of a study, whatever its version."""
+    return {**study.agreement(), "version": None}
 
 
 def _fixed(agreement: Mapping[str, Any]) -> dict[str, Any]:

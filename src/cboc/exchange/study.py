@@ -23,7 +23,7 @@ from cboc.exchange.objective import Objective
 from cboc.exchange.objective import checked as checked_objectives
 from cboc.exchange.pace import as_pace
 from cboc.exchange.tradeoffs import tradeoffs
-from cboc.names import LONGEST_NAME, as_agreed, check_name
+from cboc.names import LONGEST_NAME, as_agreed, check_word
 from cboc.space.space import Space
 
 COLUMNS = ("site", "trial", "turn", "round", "status", "decision", "y", "sem", "leader", "explanation", "seed")
@@ -101,13 +101,13 @@ class Study:
     def _check_sites(self) -> None:
         if not isinstance(self.name, str):
             raise CbocError(f"a study's name is a word; this is {short(self.name)}.")
-        check_name("a study's name", self.name)
+        check_word("a study's name", self.name)
         if not self.sites:
             raise CbocError("a study needs at least one site, and none was named; add sites=['lab-a', 'lab-b'].")
         for name in self.sites:
             if not isinstance(name, str) or not name.strip():
                 raise CbocError(f"a site's name is a word; {short(name)} is not.")
-            check_name("a site's name", name)
+            check_word("a site's name", name)
         known = set(self.sites)
         for name in self.sites if len(set(self.sites)) < len(self.sites) else ():
             if self.sites.count(name) > 1:

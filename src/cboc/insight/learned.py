@@ -14,6 +14,7 @@ from itertools import combinations
 import numpy as np
 
 from cboc.arrays import Array, one_thread
+from cboc.data.numbers import written
 from cboc.errors import CbocError
 from cboc.insight.contours import Contours, contours
 from cboc.insight.importance import Importance, importance
@@ -106,7 +107,7 @@ def lack(site: Site) -> str:
         has = f"{len(data)} outcome{' is' if len(data) == 1 else 's are'}"
         return f"{has} too little to learn from; from {FEWEST} on there is something to say."
     if np.ptp(data.y) == 0.0:
-        return f"All {len(data)} outcomes are {data.y[0]:.6g}: as long as they are equal, nothing can be learned."
+        return f"All {len(data)} outcomes are {written(data.y[0])}: as long as they are equal, nothing can be learned."
     return ""
 
 

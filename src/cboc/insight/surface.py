@@ -133,7 +133,7 @@ def rounded(low: float, high: float) -> tuple[str, str]:
         return f"{low:.4g}", f"{high:.4g}"
     decimals = DIGITS - 1 - floor(log10(width))
     largest = max(abs(low), abs(high))
-    if largest >= 1e6 or largest < 1e-3:
+    if largest >= 1e9 or largest < 1e-3:
         digits = max(1, floor(log10(largest)) + decimals)
         return f"{low:.{digits}e}", f"{high:.{digits}e}"
     return f"{_zeroless(low, decimals)}", f"{_zeroless(high, decimals)}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from cboc.errors import CbocError
-from cboc.exchange.amendment import is_same
+from cboc.exchange.amendment import check_accepted, in_force, is_same
 from cboc.exchange.rest import disagreement
 from cboc.exchange.study import Study
 from cboc.storage.sitefile import SiteFile
@@ -36,7 +36,12 @@ def kept_agreement(file: SiteFile, expected: Study | None = None) -> tuple[Study
 
 
 def kept_versions(file: SiteFile) -> list[Study]:
-    """All versions of the study that the site has accepted, the newest last."""
+    """The versions of the study that the site has accepted, the newest last; not those that were taken back."""
+    return in_force(_accepted(file))
+
+
+def _accepted(file: SiteFile) -> list[Study]:
+    """All versions that the site has ever accepted, in this order."""
     before = file.about.get("agreements", [])
     if not isinstance(before, list):
         raise CbocError(damaged(file))
@@ -44,9 +49,14 @@ def kept_versions(file: SiteFile) -> list[Study]:
 
 
 def keep_agreement(file: SiteFile, newest: Study) -> None:
-    """Keep the next version of the study, and those before it: all at once, so that a kill leaves one or the other."""
-    if file.about["agreement"].get("version", 0) >= newest.version:  # another process of this site was faster
+    """Keep the version of the study that is in force, and those before it, all at once: a kill leaves one or the other.
+
+    Raises one sentence if it may not follow what was accepted before.
+    """
+    accepted = _accepted(file)
+    if accepted[-1].digest == newest.digest:  # another process of this site was faster
         return
+    check_accepted(accepted, newest)
     before = [*file.about.get("agreements", []), file.about["agreement"]]
     file.remember(agreement=newest.agreement(), agreements=before, has_left=False)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from secrets import token_urlsafe
 from typing import Any
@@ -14,7 +14,7 @@ from cboc.exchange.http import Client, check_address, check_patience
 from cboc.exchange.network import Unreachable
 from cboc.exchange.rest import Membership, Refused, Rest
 from cboc.exchange.study import Study
-from cboc.joining.agreement import damaged, kept_agreement, read_study
+from cboc.joining.agreement import kept_agreement, kept_versions
 from cboc.joining.departure import come_back
 from cboc.site.trial import Status
 from cboc.storage.sitefile import SiteFile
@@ -80,12 +80,12 @@ def move(file: SiteFile, url: str | None, code: str | None, certificate: str | N
         return
     token = news.get("token", about["token"])
     network = Rest(Client(there["url"], token, patience, there.get("certificate"), file.record))
-    expected = read_study(about["agreement"], damaged(file))
+    first, *_ = versions = kept_versions(file)
     try:
-        if is_returning:
-            known = network.join(str(code), expected if _is_whole(about["agreement"]) else None, about["site"])
+        if is_returning:  # the first version is known wherever the study is, also if later ones were taken back
+            known = network.join(str(code), first if _is_whole(about["agreement"]) else None, about["site"])
             news |= _going_on(file, known) | come_back(file)
-        _check_same(expected, file, network)
+        _check_same(versions, file, network)
     except Refused as refusal:
         raise CbocError(
             f"{refusal} ({file.path} belongs to '{about['site']}' in '{about['agreement']['name']}'; "
@@ -131,13 +131,14 @@ def _is_whole(agreement: dict[str, Any]) -> bool:
     return "pace" in agreement
 
 
-def _check_same(expected: Study, file: SiteFile, network: Rest) -> dict[str, Any]:
+def _check_same(versions: Sequence[Study], file: SiteFile, network: Rest) -> dict[str, Any]:
     """The coordinator's agreement; raises if it contradicts the site's. It may have more terms."""
     there, agreement = network.membership(), file.about["agreement"]
     if there.site != file.about["site"]:
         raise Refused(f"the coordinator takes this site for '{there.site}'.")
-    if is_later(expected, there.study):  # it was amended since, and the site will be asked to accept that
-        return agreement
+    *earlier, expected = versions
+    if any(is_later(each, there.study) for each in versions) or there.digest in {each.digest for each in earlier}:
+        return agreement  # it was amended since, or a change was taken back: the site will be asked to accept that
     terms: dict[str, Any] = json.loads(there.study.canonical)
     has_changed = any(terms.get(name) != value for name, value in agreement.items())
     if there.digest != expected.digest and (has_changed or _is_whole(agreement)):
@@ -158,9 +159,8 @@ def agreed_with(file: SiteFile, network: Rest, expected: Study | None) -> tuple[
         there = network.join(file.about["code"], expected)
         file.remember(agreement=there.study.agreement(), site=there.site, **_going_on(file, there))
     if not _is_whole(file.about["agreement"]):
-        known = read_study(file.about["agreement"], damaged(file))
         with suppress(Unreachable):
-            file.remember(agreement=_check_same(known, file, network))
+            file.remember(agreement=_check_same(kept_versions(file), file, network))
     agreed, name = kept_agreement(file, expected)
     network.study = agreed
     return agreed, name

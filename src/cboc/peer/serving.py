@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import socket
 import ssl
+import time
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -24,7 +25,9 @@ from cboc.exchange.feeds.network import Feeds
 from cboc.peer.app import create_app
 from cboc.web.serving import LAST_WORDS, Serving
 
-MOST_SENTENCES = 1000  # about strangers, who may come often
+PERIOD = 60.0  # seconds with one sentence about somebody who may be a stranger, and a few about all of them
+MOST_SENTENCES = 10  # about all of them
+MOST_KNOWN = 1000  # sentences that are not said again
 
 
 def listening(host: str, port: int) -> socket.socket:
@@ -52,7 +55,7 @@ def _unusable(host: str, port: int, error: OSError) -> CbocError:
 def server(file: FeedFile, say: Callable[[str], None]) -> uvicorn.Server:
     """The server of the site with this file of feeds; `say` is called with what happens, for people to read."""
     certificate, key = own_certificate(file)
-    return over_tls(create_app(file, ssl.PEM_cert_to_DER_cert(certificate), _once(say)), certificate, key)
+    return over_tls(create_app(file, ssl.PEM_cert_to_DER_cert(certificate), sparing(say)), certificate, key)
 
 
 def over_tls(app: ASGIApp, certificate: str, key: str) -> uvicorn.Server:
@@ -95,18 +98,22 @@ def ask_around(file: FeedFile, every: float, stop: Event, say: Callable[[str], N
         stop.wait(every)
 
 
-def _once(say: Callable[[str], None]) -> Callable[[str, str], None]:
-    """Say a sentence; one about somebody of whom the same was said before only once."""
-    known: set[tuple[str, str]] = set()
+def sparing(say: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> Callable[[str, str], None]:
+    """Say a sentence; one about somebody, who may be a stranger and come often, once, and few of those in a minute."""
+    known: dict[tuple[str, str], float] = {}  # when it was said; the latest is last
 
-    def say_unless_known(sentence: str, about: str) -> None:
-        if about and ((about, sentence) in known or len(known) == MOST_SENTENCES):
-            return
+    def say_sparingly(sentence: str, about: str) -> None:
         if about:
-            known.add((about, sentence))
+            now = clock()
+            recent = [who for (who, _), at in known.items() if now < at + PERIOD]
+            if (about, sentence) in known or about in recent or len(recent) >= MOST_SENTENCES:
+                return
+            known[about, sentence] = now
+            if len(known) > MOST_KNOWN:
+                del known[next(iter(known))]
         say(sentence)
 
-    return say_unless_known
+    return say_sparingly
 
 
 def tls(certificate: str, key: str) -> ssl.SSLContext:

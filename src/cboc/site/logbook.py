@@ -250,7 +250,7 @@ class Logbook:
         reason = as_reason(reason)
         if known.status is Status.COMPLETE:
             raise CbocError(
-                f"trial {trial.number} of '{self.site}' already has a result, {known.y:g}; it cannot fail now."
+                f"trial {trial.number} of '{self.site}' already has a result, {_result(known)}; it cannot fail now."
             )
         self._refuse_abandoned(known)
         executed = known.x if ran is None else self.space.to_unit(ran)

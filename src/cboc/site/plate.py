@@ -41,10 +41,9 @@ class Plate:
         check_names(space, tuple(same) if isinstance(same, Mapping) else same)
         wells, copies = whole("count", count, most=MOST_DESIGNS), whole("replicates", replicates)
         if wells % copies:
-            raise CbocError(
-                f"a plate of {wells} does not hold each design {copies} times; ask for "
-                f"{max(copies, wells - wells % copies)} or {wells + copies - wells % copies}."
-            )
+            more = wells + copies - wells % copies
+            ask = f"{more - copies} or {more}" if more > copies else f"{more}"
+            raise CbocError(f"a plate of {wells} does not hold each design {copies} times; ask for {ask}.")
         if wells * space.dimension > MOST_NUMBERS:
             most = MOST_NUMBERS // space.dimension
             raise CbocError(

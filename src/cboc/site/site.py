@@ -25,7 +25,17 @@ from cboc.data.results import Results
 from cboc.errors import CbocError, at, check_kind, whole
 from cboc.exchange.amendment import check_successor
 from cboc.exchange.messages import Proposal
-from cboc.exchange.network import Amendable, Changed, Conflict, Counting, Network, NotSubmitted, Unreachable, as_network
+from cboc.exchange.network import (
+    Amendable,
+    Changed,
+    Conflict,
+    Counting,
+    Network,
+    NotSubmitted,
+    Unreachable,
+    WithoutCentre,
+    as_network,
+)
 from cboc.exchange.study import Study, check_names
 from cboc.site.copies import check_newest
 from cboc.site.ending import Departure, Finished, Left, Unwritten, say_left
@@ -48,8 +58,8 @@ class Site:
     called with every trial that changes, before it counts. `claim` keeps other processes of this site from asking at
     the same time, and gives the trials if others have changed them. `first_turn` is its first turn: above 0 if the
     site has lost trials that the others know, and `spent` says how many experiments of its budget these were. With a
-    `clock`, every trial keeps when it began and when it ended. `settle` is called with the next version of the study
-    that the site accepts, before it counts; `departure` keeps whether it has left.
+    `clock`, every trial keeps when it began and when it ended. `settle` is called with a version of the study that
+    the site accepts, before it counts, and refuses one that may not follow; `departure` keeps whether it has left.
     """
 
     def __init__(
@@ -181,11 +191,17 @@ class Site:
     # -------------------------------------------------------------------------------------- a study that is amended
 
     def offered(self) -> Study | None:
-        """The newest version of the study, if this site has not accepted it yet; one that has left is not asked."""
+        """The newest version of the study, if this site has not accepted it yet; one that has left is not asked.
+
+        A coordinator may also have taken back what this site had accepted: it has an earlier version then, or another.
+        """
         if self.has_left or not isinstance(self.network, Amendable):
             return None
-        newest = self.network.agreed()
-        return None if newest.version <= self.study.version else newest
+        newest, number = self.network.agreed(), self.study.version
+        is_taken_back = (
+            not isinstance(self.network, WithoutCentre) and number > 0 and newest.digest != self.study.digest
+        )
+        return newest if newest.version > number or is_taken_back else None
 
     def accept(self) -> Study:
         """Accept the newest version of the study: kept first, then told to the others. Doing it again is fine.
@@ -195,9 +211,10 @@ class Site:
         newest = self.offered() or self.study
         with self.log.claimed():
             self._check_here()
-            if newest.version > self.study.version:
-                check_successor(self.study, newest)
-                if self._settle is not None:
+            if newest is not self.study:
+                if self._settle is None:
+                    check_successor(self.study, newest)
+                else:
                     self._settle(newest)
                 self.study = self.mind.study = newest
             if isinstance(self.network, Amendable):

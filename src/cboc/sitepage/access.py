@@ -5,12 +5,14 @@ same browser. So the address holds a secret, which is exchanged for a cookie; th
 computer's own (a foreign name may be made to lead here), and takes forms from nobody but itself.
 
 Everybody on a computer can read the command lines of all programs. So a browser is started with the path of a private
-file, which leads to an address with another secret: one that is good for a single time.
+file, which leads to an address with another secret: one that is good for a single time. The file is removed then.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from dataclasses import dataclass
 from secrets import compare_digest
 
 from starlette.datastructures import MutableHeaders
@@ -26,10 +28,18 @@ READING = ("GET", "HEAD")
 START_ANEW = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/"><title>cboc</title>'
 
 
+@dataclass(frozen=True)
+class Once:
+    """A secret that is good for a single time; `used` is called then."""
+
+    secret: str
+    used: Callable[[], None]
+
+
 class Access:
     """Admits anybody who has the secret, and once whoever has the one `for_once`; all others get 403 and a sentence."""
 
-    def __init__(self, app: ASGIApp, secret: str, for_once: str | None = None) -> None:
+    def __init__(self, app: ASGIApp, secret: str, for_once: Once | None = None) -> None:
         self.app, self._secret, self._for_once = app, secret, for_once
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -62,8 +72,10 @@ class Access:
     def _is_admitted(self, request: Request) -> bool:
         """Whether the address holds a secret that is good now; the one for a single time is used up by that."""
         shown = request.query_params.get("secret", "")
-        if self._for_once is not None and request.method == "GET" and _is_same(shown, self._for_once):
+        once = self._for_once
+        if once is not None and request.method == "GET" and _is_same(shown, once.secret):
             self._for_once = None
+            once.used()
             return True
         return self._is_right(shown)
 

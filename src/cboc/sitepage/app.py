@@ -16,12 +16,14 @@ from secrets import token_urlsafe
 from typing import Any
 
 from fastapi import APIRouter, FastAPI, Response
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from jinja2 import Environment
 from starlette.requests import ClientDisconnect
 
 from cboc.advice.asking import of_sheet
 from cboc.advice.spending import spending
+from cboc.data.numbers import written
 from cboc.errors import CbocError
 from cboc.joining.departure import what_happens
 from cboc.joining.sent import sent_by, sent_count
@@ -29,25 +31,27 @@ from cboc.site import worksheet
 from cboc.site.counted import counted
 from cboc.site.ending import way_back
 from cboc.site.site import Site
-from cboc.site.trial import Trial
+from cboc.site.trial import OVER, Trial
 from cboc.sitepage import history, neighbours, outbox, past
-from cboc.sitepage.access import Access
+from cboc.sitepage.access import Access, Once
 from cboc.sitepage.doorstep import doorstep
 from cboc.sitepage.downloads import downloads
 from cboc.sitepage.form import RAN, SAME, Fields, Mistyped, read_cost, read_entry, read_order
 from cboc.sitepage.learned.pages import learned
-from cboc.sitepage.mending import mending
-from cboc.sitepage.questions import MEND, SURE, asked_about
+from cboc.sitepage.mending import late, mending, says_the_same
+from cboc.sitepage.questions import AGAIN, MEND, SURE, asked_about, corrections
 from cboc.sitepage.questions import ask as ask_first
 from cboc.sitepage.received import LARGEST, LONGEST_NUMBER, TOO_LARGE, Form, number_in
 from cboc.sitepage.session import NotJoined, Session, Stage
 from cboc.web.layout import add_layout, templates
 
+NO_PAGE = "there is no such page here."
+
 Show = Callable[..., Response]
 
 
 def create_page(
-    storage: str | Path, *, secret: str | None = None, for_once: str | None = None, **options: Any
+    storage: str | Path, *, secret: str | None = None, for_once: Once | None = None, **options: Any
 ) -> FastAPI:
     """Create the page of a site, from its file; one that has joined no study yet is shown its terms, and joins here.
 
@@ -74,7 +78,8 @@ def create_page(
     app.include_router(mending(session, show))
     app.add_exception_handler(CbocError, lambda _, error: show("trouble.html", 409, error=error))
     app.add_exception_handler(400, lambda *_: show("trouble.html", 400, error="this form is not from this page."))
-    app.add_exception_handler(404, lambda *_: show("trouble.html", 404, error="there is no such page here."))
+    app.add_exception_handler(404, lambda *_: show("trouble.html", 404, error=NO_PAGE))
+    app.add_exception_handler(RequestValidationError, lambda *_: show("trouble.html", 404, error=NO_PAGE))
     app.add_exception_handler(413, lambda *_: show("trouble.html", 413, error=TOO_LARGE))
     app.add_exception_handler(ClientDisconnect, lambda *_: Response(status_code=400))  # nobody reads it
     app.add_exception_handler(405, lambda *_: RedirectResponse("/", 303))  # somebody typed the address of a form
@@ -132,25 +137,6 @@ def _forms(session: Session, show: Show) -> APIRouter:
     """The forms. Each names its trial and leads back to the page: sent twice, it counts once."""
     router = APIRouter()
 
-    def entered(action: str, fields: Fields, act: Callable[[Site, Trial], Trial]) -> Response:
-        """Apply `act` to the form's trial, after a question if it may be a mistake.
-
-        After a mistake, show the form again with all that was typed.
-        """
-        site = session.open()
-        try:
-            trial = site.trial(number_in(fields))
-            if MEND in fields:
-                return show("page.html", **_seen(session, site, typed=fields))
-            doubts = [] if SURE in fields else asked_about(site, act(site.twin(), trial))
-            if doubts:
-                return ask_first(show, site, action, fields, doubts, trial.number)
-            act(site, trial)
-        except CbocError as error:
-            status = 422 if isinstance(error, Mistyped) else 409
-            return show("page.html", status, **_seen(session, session.open(), str(error), fields))
-        return RedirectResponse("/", 303)
-
     @router.post("/ask")
     def ask(fields: Form) -> Response:
         session.ask(at_once="at_once" in fields)
@@ -177,22 +163,47 @@ def _forms(session: Session, show: Show) -> APIRouter:
     def result(fields: Form) -> Response:
         def tell(site: Site, trial: Trial) -> Trial:
             entry = read_entry(fields, site.space, trial.design(site.space))
-            return site.tell(trial, entry.outcome, ran=entry.ran)
+            told = site.tell(trial, entry.outcome, ran=entry.ran)
+            return site.annotate(told, fields["remark"]) if fields.get("remark", "").strip() else told
 
-        return entered("/result", fields, tell)
+        return _entered(session, show, "/result", fields, tell)
 
     @router.post("/failed")
     def failed(fields: Form) -> Response:
         def fail(site: Site, trial: Trial) -> Trial:
             return site.fail(trial, fields.get("reason", "").strip(), cost=read_cost(fields))
 
-        return entered("/failed", fields, fail)
+        return _entered(session, show, "/failed", fields, fail)
 
     @router.post("/abandon")
     def abandon(fields: Form) -> Response:
-        return entered("/abandon", fields, lambda site, trial: site.abandon(trial))
+        return _entered(session, show, "/abandon", fields, lambda site, trial: site.abandon(trial))
 
     return router
+
+
+def _entered(
+    session: Session, show: Show, action: str, fields: Fields, act: Callable[[Site, Trial], Trial]
+) -> Response:
+    """Apply `act` to the form's trial, after a question if it may be a mistake.
+
+    After a mistake, show the form again with all that was typed. A trial that was told meanwhile stays as it is.
+    """
+    site = session.open()
+    try:
+        trial = site.trial(number_in(fields))
+        if MEND in fields:
+            return show("page.html", **_seen(session, site, typed=fields))
+        if trial.status in OVER:
+            return RedirectResponse("/", 303) if says_the_same(site, trial, act) else late(session, show, fields)
+        would_be = act(site.twin(), trial)
+        if SURE not in fields and (doubts := asked_about(site, would_be)):
+            return ask_first(show, site, action, fields, doubts, trial.number)
+        act(site, trial)
+    except CbocError as error:
+        status = 422 if isinstance(error, Mistyped) else 409
+        return show("page.html", status, **_seen(session, session.open(), str(error), fields))
+    return RedirectResponse("/", 303)
 
 
 def _plates(session: Session, show: Show) -> APIRouter:
@@ -217,10 +228,13 @@ def _plates(session: Session, show: Show) -> APIRouter:
                 raise CbocError("no line of the sheet has an outcome, or a status; nothing was told.")
             if MEND in fields:
                 return show("page.html", **_seen(session, site, typed=fields))
-            worksheet.check(site, entries)
+            again = AGAIN in fields
+            if not again and (others := corrections(site, entries)):
+                return ask_first(show, site, "/sheet", {**fields, AGAIN: "yes"}, [*others, *of_sheet(site, entries)])
+            worksheet.check(site, entries, is_correction=again)
             if SURE not in fields and (doubts := of_sheet(site, entries)):
                 return ask_first(show, site, "/sheet", fields, doubts)
-            entered = worksheet.enter_all(site, entries)
+            entered = worksheet.enter_all(site, entries, is_correction=again)
         except CbocError as error:
             return show("page.html", 422, **_seen(session, session.open(), str(error), fields))
         return RedirectResponse(f"/?told={entered.new + entered.changed}&known={entered.known}", 303)
@@ -290,7 +304,7 @@ def _environment() -> Environment:
     environment.globals |= {"what_happens": what_happens, "way_back": way_back}
     environment.globals["LAYOUTS"] = tuple(worksheet.LAYOUTS)
     environment.filters |= {
-        "outcome": history.outcome,
+        "outcome": written,
         "moment": outbox.moment,
         "minute": outbox.minute,
         "ago": neighbours.ago,

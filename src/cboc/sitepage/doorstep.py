@@ -33,7 +33,7 @@ def doorstep(session: Session, show: Show) -> APIRouter:
                 terms = {"study": study, "site": site, "leaves": leaves(study), **desk.seen(study)}
         except CbocError as trouble:
             error = error or str(trouble)
-        return show("join.html", status, error=error, file=session.storage, largest=LARGEST, **terms)
+        return show("join.html", status, error=error, file=session.storage.absolute(), largest=LARGEST, **terms)
 
     @router.get("/join")
     def terms() -> Response:

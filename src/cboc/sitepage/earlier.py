@@ -18,6 +18,7 @@ from starlette.datastructures import UploadFile
 
 from cboc.data.earlier.answers import CHOICES, USES, Answers
 from cboc.data.earlier.preview import Preview, look_into
+from cboc.data.numbers import written
 from cboc.errors import CbocError
 from cboc.exchange.study import Study
 from cboc.sitepage.received import LARGEST, Form
@@ -159,6 +160,6 @@ def _first(seen: Preview) -> list[dict[str, str]]:
         design = seen.space.from_unit(taken.row.x)
         shown = {name: parameter.shown(design[name]) for name, parameter in seen.space.parameters.items()}
         y, sem = taken.row.y, taken.row.sem
-        outcome = "failed" if y is None else f"{y:.6g}" if sem != sem else f"{y:.6g} ± {sem:.3g}"
+        outcome = "failed" if y is None else written(y) if sem != sem else f"{written(y)} ± {written(sem)}"
         rows.append({"": taken.place, **shown, "outcome": outcome})
     return rows

@@ -10,17 +10,13 @@ from enum import StrEnum
 from hashlib import sha256
 from typing import Any
 
+from cboc.data.numbers import written
 from cboc.site.site import Site
 from cboc.site.trial import Status, Trial
 
 Option = dict[str, Any]
 CROSS = "path://M0,2 L2,0 L5,3 L8,0 L10,2 L7,5 L10,8 L8,10 L5,7 L2,10 L0,8 L3,5 Z"
 SHAPES = ("triangle", "diamond", "circle", "none", CROSS)
-
-
-def outcome(y: float) -> str:
-    """An outcome as people write it."""
-    return f"{y:.6g}"
 
 
 class Kind(StrEnum):
@@ -58,13 +54,13 @@ def picture(site: Site) -> Option:
     best = site.data.best.y if len(site.data) else None
     for trial in reversed(past(site)):
         y = 0.0 if trial.y is None else trial.y
-        said = outcome(y) if trial.status == Status.COMPLETE else str(trial.status)
+        said = written(y) if trial.status == Status.COMPLETE else str(trial.status)
         points[kind(trial)].append({"name": f"trial {trial.number}: {said}", "value": [trial.number, y]})
         if trial.status == Status.COMPLETE:
             sign = site.direction.sign
             best = y if best is None else sign * max(sign * best, sign * y)
         if best is not None:
-            points[Kind.BEST].append({"name": f"best so far: {outcome(best)}", "value": [trial.number, best]})
+            points[Kind.BEST].append({"name": f"best so far: {written(best)}", "value": [trial.number, best]})
     return {
         "animation": False,
         "grid": {

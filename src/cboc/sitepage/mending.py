@@ -7,6 +7,7 @@ because the trial was changed meanwhile, changes nothing, and is shown again bes
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from fastapi import APIRouter, Response
 from fastapi.responses import RedirectResponse
@@ -18,7 +19,7 @@ from cboc.site.trial import OVER, Status, Trial
 from cboc.sitepage import past
 from cboc.sitepage.form import Fields, Mistyped, read_cost, read_entry
 from cboc.sitepage.questions import MEND, SURE, ask, asked_about
-from cboc.sitepage.received import Form
+from cboc.sitepage.received import Form, number_in
 from cboc.sitepage.session import Session
 
 Show = Callable[..., Response]
@@ -33,25 +34,7 @@ NOTICES = {
 
 def mending(session: Session, show: Show) -> APIRouter:
     """The page /trials/NUMBER, its fold-out in the history, and its forms."""
-    router = APIRouter()
-
-    def page(number: int, status: int = 200, error: str = "", form: str = "", typed: Fields | None = None) -> Response:
-        site = session.open()
-        trial = site.trial(number)
-        return show(
-            "trial.html",
-            status,
-            site=site,
-            trial=trial,
-            state=past.state(trial),
-            steps=past.steps(session.file.history(number), site),
-            stays=stays(site, trial),
-            error=error,
-            form=form,  # the one that was sent, and what was typed into it
-            typed=typed or {},
-            told=_told(trial),
-            notice=NOTICES.get(form, "") if typed is None else "",
-        )
+    router, page = APIRouter(), partial(_page, session, show)
 
     def changed(number: int, form: str, fields: Fields, act: Act, after: str = "") -> Response:
         """Apply `act` to the trial, unless that was done before; show the form again if it cannot be."""
@@ -98,6 +81,48 @@ def mending(session: Session, show: Show) -> APIRouter:
         return changed(number, "remark", fields, lambda site, trial: site.annotate(trial, text))
 
     return router
+
+
+def _page(
+    session: Session,
+    show: Show,
+    number: int,
+    status: int = 200,
+    error: str = "",
+    form: str = "",
+    typed: Fields | None = None,
+) -> Response:
+    """The page of a trial; after a mistake with the form that was sent, and what was typed into it."""
+    site = session.open()
+    trial = site.trial(number)
+    return show(
+        "trial.html",
+        status,
+        site=site,
+        trial=trial,
+        state=past.state(trial),
+        steps=past.steps(session.file.history(number), site),
+        stays=stays(site, trial),
+        error=error,
+        form=form,
+        typed=typed or {},
+        told=_told(trial),
+        notice=NOTICES.get(form, "") if typed is None else "",
+    )
+
+
+def late(session: Session, show: Show, fields: Fields) -> Response:
+    """The page of a trial that was told before this form of the bench arrived, with what was typed into that."""
+    number = number_in(fields)
+    return _page(session, show, number, 409, STALE.format(number), "outcome" if "y" in fields else "", fields)
+
+
+def says_the_same(site: Site, trial: Trial, act: Act) -> bool:
+    """Whether a form changes nothing, as one that is sent twice."""
+    try:
+        return act(site.twin(), trial) == trial
+    except CbocError:
+        return False
 
 
 def _tell(site: Site, trial: Trial, fields: Fields) -> Trial:

@@ -44,9 +44,14 @@ def _said(was: Trial | None, now: Trial, site: Site) -> str:
     if was is None or was.status is not now.status:
         parts = [_become(was, now, site), *_other_design(now, site), *_remark(was, now)]
     else:
-        parts = [*_outcome(was, now, site), *_cost(was, now), *_design(was, now, site), *_reason(was, now)]
-        parts = [*([f"corrected: {'; '.join(parts)}"] if parts else []), *_remark(was, now)]
+        corrected = correction(was, now, site)
+        parts = [*([f"corrected: {corrected}"] if corrected else []), *_remark(was, now)]
     return "; ".join(parts) or "kept again"
+
+
+def correction(was: Trial, now: Trial, site: Site) -> str:
+    """What a correction has changed: '0.89 % in place of 89 %'; empty if nothing."""
+    return "; ".join([*_outcome(was, now, site), *_cost(was, now), *_design(was, now, site), *_reason(was, now)])
 
 
 def _become(was: Trial | None, now: Trial, site: Site) -> str:

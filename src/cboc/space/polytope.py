@@ -21,6 +21,12 @@ from cboc.errors import CbocError
 from cboc.space.parameters import TOLERANCE, nearest_level
 
 MOST_NODES = 500  # nodes of branch and bound; after that the best point so far, or the nearest in L1, is good enough
+LONGEST = 60.0  # seconds for a linear program: with whole numbers some take years, and cannot be interrupted
+STOPPED = 1  # the status of a linear program that has reached a limit
+
+
+class Undecided(CbocError):
+    """A linear program took too long."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,10 +205,15 @@ def orthonormal(E: Array, e: Array) -> tuple[Array, Array]:
 
 
 def linear_program(c: Array, A: Array, b: Array, E: Array, e: Array, **options: Any) -> Array | None:
-    """argmin c·x subject to A x <= b and E x = e, or None if there is no such x."""
+    """argmin c·x subject to A x <= b and E x = e, None if there is no such x; raises `Undecided` after a while."""
     from scipy.optimize import linprog  # here, because a space without constraints never needs it
 
-    result = linprog(c, A, b, E, e, **options)
+    result = linprog(c, A, b, E, e, options={"time_limit": LONGEST}, **options)
+    if result.status == STOPPED:
+        raise Undecided(
+            f"whether the constraints leave any design was not found out in {LONGEST:g} seconds; use fewer of them, or "
+            "numbers without steps."
+        )
     return np.asarray(result.x) if result.success else None
 
 

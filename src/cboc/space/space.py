@@ -24,7 +24,7 @@ from cboc.space.constraints import Linear, parse
 from cboc.space.listed import Listed
 from cboc.space.parameters import TOLERANCE
 from cboc.space.plain import as_parameter, to_fields
-from cboc.space.polytope import Polytope
+from cboc.space.polytope import Polytope, Undecided
 from cboc.space.sampling import Sampler
 from cboc.space.sobol import sobol
 
@@ -389,6 +389,8 @@ def _about(name: str, function: Callable[[Any], _Result], value: object) -> _Res
 def _check_feasible(polytope: Polytope, constraints: tuple[str, ...]) -> None:
     try:
         _ = polytope.anchor
+    except Undecided:
+        raise
     except CbocError:
         together = " and ".join(f"'{text}'" for text in constraints)
         raise CbocError(f"no design within the bounds satisfies {together}; relax a constraint or a bound.") from None

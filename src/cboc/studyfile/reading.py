@@ -18,7 +18,7 @@ from cboc.exchange.pace import PACES
 from cboc.exchange.study import Study
 from cboc.experiment.durations import LogNormal
 from cboc.experiment.experiment import Experiment
-from cboc.names import check_name
+from cboc.names import check_word
 from cboc.problems.problem import Problem
 from cboc.site.plate import Plate
 from cboc.site.policy import Policy
@@ -291,7 +291,7 @@ def _sites(top: Section) -> dict[str, Section]:
     for number, values in enumerate(top.need("site", TABLES), start=1):
         name = Section(f"{top.place}, [[site]] number {number}", values).need("name", TEXT)
         with at(f"{top.place}, [[site]] number {number}"):
-            check_name("a site's name", name)
+            check_word("a site's name", name)
         section = Section(f"{top.place}, [[site]] '{name}'", values)
         if name in sites:
             raise CbocError(f"{section.place}: the names of sites must differ; this one is there twice.")

@@ -10,6 +10,8 @@ There is room for `most` connections. If there are more, the one that has kept u
 newcomer always gets in, and whoever only sits there gives way to it, however many there are.
 
 TLS begins here and not in asyncio's server, so that a handshake is counted and limited like everything else.
+
+What has arrived is passed on in pieces: h11 looks how long a head is only where it is cut.
 """
 
 from __future__ import annotations
@@ -18,11 +20,14 @@ import asyncio
 import ssl
 from typing import Any
 
+import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.server import ServerState
 
 PATIENCE = 20.0  # seconds
+PIECE = 4 * 1024  # bytes that h11 is given at once
+HEAD = 16 * 1024  # bytes of a request before its body
 READING = 3.0  # times that: a slow line holds back more of an answer than can be seen from here
 
 
@@ -131,8 +136,18 @@ class Connection(H11Protocol):
     def data_received(self, data: bytes) -> None:
         if self.flow is None:  # the handshake is done, and `_greet` does not know it yet
             self._early += data
+            return
+        for start in range(0, len(data), PIECE):
+            if self.transport.is_closing():  # it was no HTTP, or too much
+                return
+            super().data_received(data[start : start + PIECE])
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what is no HTTP; within an answer, or after the last one, there is nothing more to say."""
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
         else:
-            super().data_received(data)
+            self.transport.close()
 
     def handle_events(self) -> None:
         super().handle_events()

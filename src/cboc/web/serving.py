@@ -13,7 +13,7 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.supervisors import Multiprocess
 
-from cboc.web.connection import PATIENCE, Connection, Limited
+from cboc.web.connection import HEAD, PATIENCE, PIECE, Connection, Limited
 
 MOST = 1000  # connections at a time: a site needs one, for some milliseconds
 ARRIVING = 128  # connections that asyncio takes from the system in one go
@@ -41,7 +41,8 @@ class Serving(Limited):
             server_header=False,
             proxy_headers=False,  # the coordinator knows its proxies, nobody else has any
             backlog=arriving,
-            limit_concurrency=self.most + 1,
+            h11_max_incomplete_event_size=HEAD - PIECE,
+            limit_concurrency=self.most + GOES * arriving,  # uvicorn also counts what was cut off just now
             timeout_graceful_shutdown=LAST_WORDS,
             **options,
         )

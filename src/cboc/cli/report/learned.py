@@ -9,6 +9,7 @@ from cboc.cli.pictures import PICTURES, SAID, Kind, lack
 from cboc.cli.report.html import Html
 from cboc.cli.report.page import paragraph, picture, section, table
 from cboc.cli.view import View
+from cboc.data.numbers import written
 from cboc.insight import Learned
 from cboc.plots.terrain import label
 
@@ -27,7 +28,7 @@ def upcoming(view: View) -> list[Html]:
         design = trial.design(space)
         expected = [] if view.lack else [str(view.learned.expected(trial.x))]
         rows.append([str(trial.number), *(p.shown(design[name]) for name, p in space.parameters.items()), *expected])
-    best = "" if view.lack else f"{EXPECTED} The best so far is {site.study.objective.of(f'{site.best.y:.6g}')}."
+    best = "" if view.lack else f"{EXPECTED} The best so far is {site.study.objective.of(written(site.best.y))}."
     note = [paragraph(best, class_="note")] if best else []
     if len(rows) > 1:
         return [section("Next designs", table(columns, rows), *note)]

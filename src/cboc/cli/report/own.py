@@ -14,6 +14,7 @@ from cboc.cli.report.html import Html, element
 from cboc.cli.report.page import facts, paragraph, picture, section, table
 from cboc.cli.show import cell, many
 from cboc.cli.view import View
+from cboc.data.numbers import written
 from cboc.data.spreadsheets import as_text
 from cboc.plots.terrain import label
 from cboc.runs.course import OwnCourse
@@ -65,7 +66,7 @@ def _lead(site: Site) -> str:
     if not len(site.dataset):
         return f"{start} No outcome yet."
     what = site.study.objective
-    return f"{start} The best {what.word}, to {site.direction}, is {what.of(f'{site.best.y:.6g}')}."
+    return f"{start} The best {what.word}, to {site.direction}, is {what.of(written(site.best.y))}."
 
 
 def _best(site: Site) -> list[Html]:

@@ -115,9 +115,10 @@ def plane(study: Study, X: Array) -> Option:  # (rounds, K, 2)
     }
 
 
-def timeline(study: Study, arrivals: Sequence[Arrival], now: float) -> Option:
-    """Draw who proposed when, up to now, a row for every site; a plate is a larger dot."""
+def timeline(study: Study, arrivals: Sequence[Arrival], now: float, *, is_over: bool = False) -> Option:
+    """Draw who proposed when, up to now or to the end, a row for every site; a plate is a larger dot."""
     timed = [arrival for arrival in arrivals if arrival.at is not None]
+    end = max((arrival.at or 0.0 for arrival in timed), default=now) if is_over else now
     rows = {site: [a for a in timed if a.site == site] for site in study.sites}
     return {
         "animation": False,
@@ -125,7 +126,7 @@ def timeline(study: Study, arrivals: Sequence[Arrival], now: float) -> Option:
         "useUTC": True,
         "xAxis": {
             "type": "time",
-            "max": 1000.0 * now,
+            "max": 1000.0 * end,
             "boundaryGap": ["3%", 0],
             "splitNumber": 4,
             "axisLabel": {"hideOverlap": True, "alignMaxLabel": "right", "formatter": DATES},

@@ -5,7 +5,6 @@ A study is named in the query, /study?name=..., because its name may hold slashe
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -134,7 +133,8 @@ def _views(overview: Overview, show: Show) -> APIRouter:
 
     @router.get(CHARTS + "timeline")
     def timeline(name: Seen) -> Response:
-        return JSONResponse(charts.timeline(*overview.arrivals(name), time.time()))
+        view = overview.study(name)
+        return JSONResponse(charts.timeline(*overview.arrivals(name), view.now, is_over=view.is_finished))
 
     @router.get(CHARTS + "plane")
     def plane(name: Seen) -> Response:

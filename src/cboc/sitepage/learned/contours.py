@@ -7,6 +7,7 @@ from math import isfinite
 from cboc.data.dataset import Direction
 from cboc.insight.contours import Contours
 from cboc.insight.measured import Kind, opacity
+from cboc.insight.surface import rounded
 from cboc.sitepage.history import Option
 from cboc.sitepage.learned.look import GRID, HERE, SHAPES, TOOLTIP, axis, short, told
 from cboc.space.space import Space
@@ -53,7 +54,7 @@ def _scale(values: list[float], direction: Direction) -> Option:
         "orient": "horizontal",
         "left": "center",
         "bottom": 0,
-        "text": [f"{high:.3g}", f"{low:.3g}"],
+        "text": [*rounded(low, high)][::-1],
         "hoverLink": False,
         "itemHeight": 160,
         "inRange": {"color": list(VIRIDIS if direction is Direction.MAXIMISE else reversed(VIRIDIS))},

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cboc.data.numbers import written
 from cboc.insight.measured import Kind, Measured
-from cboc.sitepage.history import CROSS, Option, outcome
+from cboc.sitepage.history import CROSS, Option
 from cboc.space.choice import Parameter
 from cboc.space.space import Space
 
@@ -30,7 +31,7 @@ LONGEST = 220  # pixels of a name along an axis
 
 def told(point: Measured) -> str:
     """An experiment in words."""
-    return f"{point.name}: {'failed' if point.y is None else outcome(point.y)}"
+    return f"{point.name}: {'failed' if point.y is None else written(point.y)}"
 
 
 def named(name: str, gap: int = 26) -> Option:
@@ -59,7 +60,7 @@ def axis(space: Space, name: str, gap: int = 26) -> Option:
 
 def short(value: float) -> float:
     """As many digits as a picture can show."""
-    return float(f"{value:.6g}")
+    return float(written(value))
 
 
 def pairs(places: Sequence[float], values: Sequence[float]) -> list[list[float]]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from cboc.data.numbers import written
 from cboc.insight.importance import Importance
 from cboc.insight.predicted import Predicted, Prediction
-from cboc.sitepage.history import Option, outcome
+from cboc.sitepage.history import Option
 from cboc.sitepage.learned.look import GRID, NO_LABEL, TOOLTIP, named, short
 
 SHARES = "% of the differences"
@@ -82,7 +83,7 @@ def _group(name: str, shape: str, some: Sequence[Prediction], within: tuple[floa
 
 
 def _words(prediction: Prediction) -> str:
-    return f"{prediction.measured.name}: {outcome(prediction.y)}, expected {prediction.expected}"
+    return f"{prediction.measured.name}: {written(prediction.y)}, expected {prediction.expected}"
 
 
 def _line(ends: Iterable[tuple[object, object]]) -> list[Option]:
