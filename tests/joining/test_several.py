@@ -101,3 +101,28 @@ def test_a_file_with_a_damaged_goal_is_called_damaged(folder):
                 file.execute(f"UPDATE {table} SET value = ? WHERE key = 'direction'", (json.dumps({"yield": 7}),))
     with pytest.raises(CbocError, match="damaged"):
         cboc.join(storage=folder / "a.db")
+
+
+def test_parameters_of_its_own_stay_in_the_file_and_never_travel(folder):
+    study = Study(STUDY.space, ("a", "b"), 6)
+    own = {"stirring": Float(100, 900), "vessel": ["steel", "glass"]}
+    given = {"direction": "max", "limits": None}
+    join(folder, "a", study=study, own=own, **given)
+    join(folder, "b", **given)
+    for _ in range(9):
+        for name in "ab":
+            site = cboc.join(storage=folder / f"{name}.db")
+            design = site.ask().design(site.space)
+            assert ("stirring" in design) == (name == "a")
+            site.tell(site.to_run[0], outcomes(design)["yield"] - abs(design.get("stirring", 500.0) - 500.0) / 100)
+    site = cboc.join(storage=folder / "a.db")
+    assert site.is_finished and len(site.trials[-1].turn.bests[0]) == 2 and len(site.trials[-1].proposed) == 5
+    travelled = b"".join(path.read_bytes() for path in (folder / "ours").rglob("*") if path.is_file())
+    assert b"stirring" not in travelled and b"vessel" not in travelled
+    with pytest.raises(CbocError, match="began with other parameters of its own"):
+        cboc.join(storage=folder / "a.db", own={"stirring": Float(100, 800)})
+
+
+def test_a_parameter_is_the_studys_or_ones_own(folder):
+    with pytest.raises(CbocError, match="'T' is in both"):
+        join(folder, "a", study=STUDY, own={"T": (0.0, 1.0)})

@@ -49,7 +49,7 @@ def _outcomes(run: Run, site: str, how: str, seed: int, history: History) -> Ite
         if trial.y is not None:
             turn = None if trial.turn is None else trial.turn.number
             origin = {"seed": seed, "turn": turn, "design": str(trial.kind)}
-            yield {**row, "y": trial.y, **origin, **trial.design(history.study.space)}
+            yield {**row, "y": trial.y, **origin, **trial.design(history.space_of(trial.site))}
 
 
 def _has_run(trial: Trial) -> bool:

@@ -33,10 +33,12 @@ from cboc.joining import coordinator, feeds
 from cboc.joining.agreement import damaged, keep_agreement, kept_agreement, read_study
 from cboc.joining.departure import LEFT_AT, KeptDeparture
 from cboc.joining.invited import unfolded
+from cboc.joining.own import as_own, keep_own, whole_space
 from cboc.joining.wanted import as_kept, check_change, goal_in, is_understood
 from cboc.site.policy import Policy
 from cboc.site.site import Site
 from cboc.site.trial import Trial
+from cboc.space.space import Space
 from cboc.storage.author import Door
 from cboc.storage.sitefile import SiteFile
 from cboc.strategy.collaborative import collaborative
@@ -53,6 +55,7 @@ def join(
     site: str | None = None,
     direction: Direction | str | Goal | Mapping[str, Any] | None = None,
     limits: Iterable[str] | None = None,
+    own: Space | Mapping[str, Any] | None = None,
     policy: Policy | None = None,
     study: Study | None = None,
     data: Any = None,
@@ -70,7 +73,8 @@ def join(
     """Join a study: the first time with an address and a direction; later the file knows them.
 
     Of several objectives `direction` is a mapping with what is wanted of each, {"yield": "max", "cost": "min"};
-    `limits` are what outcomes may not exceed, ["impurity <= 5"]. Both stay in the file.
+    `limits` are what outcomes may not exceed, ["impurity <= 5"]; `own` are parameters that only this site has,
+    {"stirring": (100, 900)}. All of it stays in the file.
 
     Through a coordinator, `code` is that of the invitation; an invitation file (lab-b.cboc) in place of the address
     holds all that is needed. Through a shared folder (folder:PATH), by files on a stick (stick:FILE) or between peers
@@ -118,16 +122,19 @@ def join(
         _settle(file, policy)
     agreed, name, network = _reached(file, study, patience, on_retry)
     goal = goal_in(file.about, agreed.objectives)
+    keep_own(file, as_own(own), agreed)
+    alone, space = whole_space(file, agreed)
     if data is not None:
-        _begin_with(file, data, agreed, goal, outcome)
-    kept = _begun(file, agreed, kept_policy(file) if policy is None else policy)
+        _begin_with(file, data, agreed, space, goal, outcome)
+    kept = _begun(file, space, kept_policy(file) if policy is None else policy)
     joined = Site(
         agreed,
         name,
         network,
         direction=goal,
         policy=kept if goes_on_alone is None else replace(kept, goes_on_alone=goes_on_alone),
-        data=file.data(agreed.space.dimension, goal),
+        data=file.data(space.dimension, goal),
+        own=alone,
         trials=file.trials(),
         save=file.keep,
         first_turn=file.about.get("first_turn", 0),
@@ -237,20 +244,19 @@ def _settle(file: SiteFile, policy: Policy | None, wanted: Mapping[str, Any] | N
         file.remember(**news)
 
 
-def _begun(file: SiteFile, agreed: Study, policy: Policy) -> Policy:
+def _begun(file: SiteFile, space: Space, policy: Policy) -> Policy:
     """The policy with the number of initial experiments and the seed that the file keeps: no default changes them."""
     kept = file.about.get("policy", {})
     if kept.get("initial") is None:
-        kept |= {"initial": policy.begins_with(len(agreed.space.names))}
+        kept |= {"initial": policy.begins_with(len(space.names))}
         file.remember(policy=kept)
     return replace(policy, initial=kept["initial"], seed=kept_policy(file).seed)
 
 
-def _begin_with(file: SiteFile, data: Any, agreed: Study, goal: Goal, outcome: str | None) -> None:
-    objective = agreed.objective
+def _begin_with(file: SiteFile, data: Any, agreed: Study, space: Space, goal: Goal, outcome: str | None) -> None:
+    objective, dimension = agreed.objective, space.dimension
     if not isinstance(data, Dataset | Results):
-        data = as_data(data, agreed.space, outcome or objective.name, objective.unit, goal.direction)
-    dimension = agreed.space.dimension
+        data = as_data(data, space, outcome or objective.name, objective.unit, goal.direction)
     before = Results.before(data, dimension, goal)
     with file.claim():  # no other process asks for the first experiment meanwhile
         if file.is_begun and before != Results.before(file.data(dimension, goal), dimension, goal):

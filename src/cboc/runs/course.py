@@ -107,7 +107,7 @@ class OwnCourse:
 
         trials = in_order(replace(t, began=moved(t.began), ended=moved(t.ended)) for t in site.trials)
         earlier = {site.name: site.data.best.y} if len(site.data) else {}
-        return History(site.study, {site.name: site.goal}, trials, earlier)
+        return History(site.study, {site.name: site.goal}, trials, earlier, {site.name: site.space})
 
     @property
     def _times(self) -> list[float]:

@@ -19,6 +19,7 @@ from cboc.exchange.study import Study
 from cboc.names import as_cell
 from cboc.private_files import for_owner
 from cboc.site.trial import Status, Trial
+from cboc.space.space import Space
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -36,6 +37,7 @@ class History:
     goals: Mapping[str, Goal]  # or directions, of one objective
     trials: tuple[Trial, ...]
     earlier: dict[str, float] = field(default_factory=dict)  # the best outcome of the sites that had data from before
+    spaces: Mapping[str, Space] = field(default_factory=dict)  # of the sites that have parameters of their own
 
     def __post_init__(self) -> None:
         goals = {site: Goal.of(given, self.study.objectives) for site, given in self.goals.items()}
@@ -50,6 +52,15 @@ class History:
     def directions(self) -> dict[str, Direction]:
         """Which way the first objective is better, by site."""
         return {site: goal.direction for site, goal in self.goals.items()}
+
+    def space_of(self, site: str) -> Space:
+        """The space of a site's designs."""
+        return self.spaces.get(site, self.study.space)
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of all parameters: the study's, then those that only some sites have."""
+        return tuple(dict.fromkeys(name for site in self.sites for name in self.space_of(site).names))
 
     def of(self, site: str) -> list[Trial]:
         """One site's trials in order."""
@@ -102,7 +113,7 @@ class History:
             }
             row["decision"] = None if trial.decision is None else str(trial.decision)
             if trial.decision is not None:
-                row |= trial.design(self.study.space)
+                row |= trial.design(self.space_of(trial.site))
             row |= self._measured(trial) | {
                 "leader": None if trial.answer is None else trial.answer.leader,
                 "explanation": trial.explain(self.study.sites),
@@ -134,7 +145,7 @@ class History:
     @property
     def _last(self) -> tuple[str, ...]:
         """The last columns; a parameter of the same name, such as cost, has it for itself."""
-        return tuple(name for name in LAST if name not in self.study.space.names)
+        return tuple(name for name in LAST if name not in self.parameters)
 
     def to_csv(self, file: TextIO | str | PathLike[str]) -> None:
         """Write all rows, with a header, to a file: an open one, or the path of one."""
@@ -151,7 +162,7 @@ class History:
             "turn",
             "status",
             "decision",
-            *self.study.space.names,
+            *self.parameters,
             *(("y", "sem") if self._is_single else (part for name in self._outcomes for part in (name, f"{name} sem"))),
             "leader",
             "explanation",

@@ -222,7 +222,8 @@ class SiteFile:
         if "agreement" not in self.about:
             return
         about, site = self.about, self.about["site"]
-        shape = Shape.of(about["agreement"], about.get("agreements", ()), {site: about.get("limits", ())})
+        own = {site: about["own"]} if "own" in about else None
+        shape = Shape.of(about["agreement"], about.get("agreements", ()), {site: about.get("limits", ())}, own)
         for trial in trials:
             shape.check(trial)
             if trial.site != site:
