@@ -16,7 +16,7 @@ from cboc.arrays import Array, Mask, is_number
 from cboc.consensus import graph as graphs
 from cboc.consensus.matrix import checked
 from cboc.consensus.rules import Snapshot, as_rule
-from cboc.errors import CbocError, did_you_mean, short
+from cboc.errors import CbocError, at, did_you_mean, short
 from cboc.exchange.identity import identify
 from cboc.exchange.messages import MOST_BESTS, MOST_TURNS, Mix, News, Point, Proposal
 from cboc.exchange.objective import Objective
@@ -24,6 +24,7 @@ from cboc.exchange.objective import checked as checked_objectives
 from cboc.exchange.pace import as_pace
 from cboc.exchange.tradeoffs import tradeoffs
 from cboc.names import LONGEST_NAME, as_agreed, check_word
+from cboc.space.narrowed import narrowed
 from cboc.space.space import Space
 
 COLUMNS = ("site", "trial", "turn", "round", "status", "decision", "y", "sem", "leader", "explanation", "seed")
@@ -71,6 +72,7 @@ class Study:
     version: int = 0
     stewards: tuple[str, ...] = ()  # none named: every site
     units: tuple[str, ...] = ()  # of the objectives
+    fixed: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # by site: parameters that it cannot vary
 
     def __post_init__(self) -> None:
         if not isinstance(self.space, Space):
@@ -84,6 +86,7 @@ class Study:
         if not isinstance(self.budgets, Mapping):
             raise CbocError(f"budgets are given by site, such as {{'lab-a': 10}}; this is {short(self.budgets)}.")
         self._check_sites()
+        self._check_fixed()
         object.__setattr__(self, "horizon", int(self.horizon))
         object.__setattr__(self, "budgets", {site: int(budget) for site, budget in self.budgets.items()})
         self._check_graph()
@@ -126,6 +129,19 @@ class Study:
             raise CbocError(
                 f"the quorum is a number of sites from 1 to {len(self.sites)}; this is {short(self.quorum)}."
             )
+
+    def _check_fixed(self) -> None:
+        if not isinstance(self.fixed, Mapping):
+            raise CbocError(
+                f"what is fixed is given by site, such as {{'lab-a': {{'T': 25}}}}; this is {short(self.fixed)}."
+            )
+        given = {}
+        for site, values in self.fixed.items():
+            self.index(site)
+            with at(f"site '{site}'"):
+                here = narrowed(self.space, values)
+            given[site] = {name: here.parameters[name].from_unit(np.zeros(0)) for name in here.names if name in values}
+        object.__setattr__(self, "fixed", {site: given[site] for site in self.sites if given.get(site)})
 
     def _check_pace(self) -> None:
         deadline = self.deadline
@@ -200,6 +216,11 @@ class Study:
     def objective(self) -> Objective:
         """What is measured, with its unit."""
         return Objective(self.objectives[0], *self.units)
+
+    def space_of(self, site: str) -> Space:
+        """The space in which a site can run designs: the study's, with what it cannot vary at one value."""
+        self.index(site)
+        return narrowed(self.space, self.fixed[site]) if site in self.fixed else self.space
 
     @cached_property
     def tradeoffs(self) -> Array:  # (M, m)
@@ -345,8 +366,9 @@ class Study:
         return sum(map(self.budget, self.sites))
 
     def agreement(self) -> dict[str, Any]:
-        """Everything the parties must agree on, as plain data; a version of 0, no stewards, no units are left out."""
+        """Everything the parties must agree on, as plain data; what is not there is left out."""
         later = {"version": self.version, "stewards": list(self.stewards), "units": list(self.units)}
+        later["fixed"] = {site: dict(values) for site, values in self.fixed.items()}
         return {
             "name": self.name,
             "space": self.space.to_dict(),

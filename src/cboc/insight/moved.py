@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cboc.arrays import Array, Mask
-from cboc.space.choice import Parameter
+from cboc.space.fixed import Parameter
 from cboc.space.space import Space
 
 ROUNDING = 1e-7  # so far outside its constraints a design may lie

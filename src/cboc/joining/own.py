@@ -31,11 +31,11 @@ def keep_own(file: SiteFile, own: Space | None, study: Study) -> None:
 
 def whole_space(file: SiteFile, study: Study) -> tuple[Space | None, Space]:
     """A site's own parameters, if it has some, and the whole space of its designs."""
-    kept = file.about.get("own")
+    kept, here = file.about.get("own"), study.space_of(file.about["site"])
     if kept is None:
-        return None, study.space
+        return None, here
     try:
         own = Space.from_dict(kept)
-        return own, study.space + own
+        return own, here + own
     except (CbocError, TypeError, AttributeError):
         raise CbocError(f"{file.path} is damaged in the parameters of its own; restore it.") from None

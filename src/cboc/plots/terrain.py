@@ -14,7 +14,7 @@ from cboc.insight.contours import Plane
 from cboc.insight.learned import Learned
 from cboc.plots import style
 from cboc.problems.problem import Problem
-from cboc.space.choice import Parameter
+from cboc.space.fixed import Parameter
 from cboc.space.parameters import Axis
 from cboc.space.space import Space
 

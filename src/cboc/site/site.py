@@ -89,7 +89,8 @@ class Site:
         self._departure = Unwritten() if departure is None else departure
         self.policy = Policy() if policy is None else policy
         check_kind("a site's policy", self.policy, Policy, "a Policy(...)")
-        self.space = study.space if own is None else study.space + (own if isinstance(own, Space) else Space(own))
+        here = study.space_of(name)
+        self.space = here if own is None else here + (own if isinstance(own, Space) else Space(own))
         check_names(self.space)
         _check_data(self, data)
         with at(f"site '{name}'"):

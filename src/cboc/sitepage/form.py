@@ -9,7 +9,7 @@ from typing import Any
 from cboc.data.numbers import pointed, read_number
 from cboc.data.objective import Measurement
 from cboc.errors import CbocError, at
-from cboc.space.choice import Parameter
+from cboc.space.fixed import Parameter
 from cboc.space.space import Space
 
 RAN = "ran."  # before a parameter's name: the field for the value that was really run

@@ -6,6 +6,8 @@ choice.py       Choice
 descriptors.py  what options are like
 digits.py       numbers in as few digits as an experiment can tell apart
 plain.py        parameters as plain data, and shorthands for them
+fixed.py        parameters that a site cannot vary
+narrowed.py     the space of a site that cannot vary all of them
 listed.py       a list of candidates, the only designs that exist
 constraints.py  linear constraints as people write them
 slice.py        designs that share some parameters' values

@@ -22,7 +22,7 @@ from cboc.arrays import Array
 from cboc.errors import CbocError, did_you_mean, short
 from cboc.names import LONGEST_OPTION, check_name
 from cboc.space.descriptors import Table, as_table, places
-from cboc.space.parameters import TOLERANCE, Axis, Float, Int, as_float, as_number, check_unit, plain_scalar
+from cboc.space.parameters import TOLERANCE, Axis, as_float, as_number, check_unit, plain_scalar
 
 MOST_OPTIONS = 1000
 
@@ -40,6 +40,7 @@ class Choice:
     is_choice: ClassVar[bool] = True
     width: ClassVar[float] = 1.0
     grid: ClassVar[None] = None
+    only: ClassVar[None] = None
 
     options: tuple[Option, ...]
     unit: str = ""
@@ -151,9 +152,6 @@ class Choice:
 
     def _unexpected(self, value: object) -> CbocError:
         return CbocError(f"unknown option {short(value)}; {did_you_mean(str(value), map(str, self.options))}")
-
-
-Parameter = Float | Int | Choice
 
 
 def nearest_points(points: Array, U: Array) -> NDArray[np.intp]:  # (m, size), (n, size) -> (n,)

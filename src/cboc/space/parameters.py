@@ -45,6 +45,7 @@ class _Number:
 
     _noun: ClassVar[str]
     is_choice: ClassVar[bool] = False
+    only: ClassVar[None] = None  # the value of a number that is fixed
     points: ClassVar[Array] = np.empty((0, 1))  # of options, of which a number has none
 
     low: float

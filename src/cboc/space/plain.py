@@ -7,7 +7,8 @@ from dataclasses import MISSING, fields
 from typing import Any
 
 from cboc.errors import CbocError, did_you_mean, short
-from cboc.space.choice import Choice, Parameter
+from cboc.space.choice import Choice
+from cboc.space.fixed import Fixed, Parameter
 from cboc.space.parameters import Float, Int, as_number
 
 KINDS: dict[str, type[Float] | type[Int] | type[Choice]] = {"float": Float, "int": Int, "choice": Choice}
@@ -15,7 +16,7 @@ KINDS: dict[str, type[Float] | type[Int] | type[Choice]] = {"float": Float, "int
 
 def as_parameter(value: object) -> Parameter:
     """Make a parameter from a parameter, a shorthand such as (20, 90) or ['a', 'b'], or a dictionary of its fields."""
-    if isinstance(value, Float | Int | Choice):
+    if isinstance(value, Float | Int | Choice | Fixed):
         return value
     if isinstance(value, Mapping):
         return _from_fields(value)
@@ -46,6 +47,8 @@ def _from_fields(given: Mapping[str, Any]) -> Parameter:
 
 def to_fields(parameter: Parameter) -> dict[str, Any]:
     """The dictionary that as_parameter turns back into an equal parameter; plain enough for JSON and TOML."""
+    if isinstance(parameter, Fixed):
+        return {**to_fields(parameter.parameter), "fixed": parameter.value}
     values = {field.name: getattr(parameter, field.name) for field in fields(parameter)}
     changed = {field.name: values[field.name] for field in fields(parameter) if values[field.name] != field.default}
     plain = {name: list(value) if isinstance(value, tuple) else value for name, value in changed.items()}

@@ -19,8 +19,9 @@ from numpy.typing import ArrayLike, NDArray
 from cboc.arrays import Array
 from cboc.errors import CbocError, did_you_mean, short
 from cboc.names import check_name
-from cboc.space.choice import Parameter, nearest_points
+from cboc.space.choice import nearest_points
 from cboc.space.constraints import Linear, parse
+from cboc.space.fixed import Parameter
 from cboc.space.listed import Listed
 from cboc.space.parameters import TOLERANCE
 from cboc.space.plain import as_parameter, to_fields
@@ -332,6 +333,9 @@ class Space:
         row, bound = np.zeros(self.dimension), constraint.bound
         with np.errstate(over="ignore", invalid="ignore"):  # looked at below
             for name, coefficient in constraint.coefficients.items():
+                if (value := self.parameters[name].only) is not None:
+                    bound -= coefficient * value
+                    continue
                 j = self._slices[name].start
                 row[j] = coefficient * self.widths[j]
                 bound -= coefficient * self.parameters[name].axis.low

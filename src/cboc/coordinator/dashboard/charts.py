@@ -15,7 +15,7 @@ from cboc.arrays import Array
 from cboc.coordinator.dashboard.overview import Arrival
 from cboc.errors import CbocError
 from cboc.exchange.study import Study
-from cboc.space.choice import Parameter
+from cboc.space.fixed import Parameter
 
 Option = dict[str, Any]
 

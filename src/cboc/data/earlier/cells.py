@@ -13,7 +13,7 @@ from cboc.data.earlier.numerals import Numerals
 from cboc.data.headers import plain
 from cboc.data.tables import MEAN_COMPLETE
 from cboc.errors import CbocError, short
-from cboc.space.choice import Parameter
+from cboc.space.fixed import Parameter
 
 NOTHING = (
     "",

@@ -69,7 +69,8 @@ class Box:
         bounds, place = [], 0
         for name, parameter in self.space.parameters.items():
             if not isinstance(parameter, Choice):
-                ends = (parameter.low + u[place] * (parameter.high - parameter.low) for u in (low, high))
+                least, most = parameter.axis.low, parameter.axis.high
+                ends = (least + u[place] * (most - least) for u in (low, high))
                 bounds += [
                     f"{name} {relation} {float(end)!r}" for relation, end in zip((">=", "<="), ends, strict=True)
                 ]

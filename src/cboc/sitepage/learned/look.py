@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from cboc.data.numbers import written
 from cboc.insight.measured import Kind, Measured
 from cboc.sitepage.history import CROSS, Option
-from cboc.space.choice import Parameter
+from cboc.space.fixed import Parameter
 from cboc.space.space import Space
 
 GRID = {"left": 4, "right": 18, "top": 14, "bottom": 22, "outerBoundsMode": "same", "outerBoundsContain": "all"}
