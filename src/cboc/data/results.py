@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from cboc.arrays import Array, Mask, median
 from cboc.data.dataset import Dataset, Direction
+from cboc.data.fidelity import Fidelity
 from cboc.data.front import hypervolume, is_on_front
 from cboc.data.goal import Goal
 from cboc.data.objective import Measurement
@@ -37,6 +38,7 @@ class Results:
     sems: Array  # (n, p), NaN if unknown
     failures: Array  # (f, D)
     goal: Goal
+    fidelity: Fidelity | None = None  # None: all experiments count
 
     @classmethod
     def of(
@@ -46,6 +48,7 @@ class Results:
         designs: Sequence[ArrayLike],
         outcomes: Sequence[Mapping[str, Measurement]],
         failures: ArrayLike = (),
+        fidelity: Fidelity | None = None,
     ) -> Results:
         """The results of experiments, each with a measurement for every outcome of the goal."""
         names = goal.measured
@@ -55,22 +58,25 @@ class Results:
             np.array([[_sem(each[name]) for name in names] for each in outcomes]).reshape(-1, len(names)),
             np.reshape(np.array(failures, dtype=float), (-1, dimension)),
             goal,
+            fidelity,
         )
 
     @classmethod
-    def before(cls, given: Dataset | Results | None, dimension: int, goal: Goal) -> Results:
+    def before(
+        cls, given: Dataset | Results | None, dimension: int, goal: Goal, fidelity: Fidelity | None = None
+    ) -> Results:
         """The results that a site had before its study, for its goal; raises one sentence if they are of another."""
         if given is None:
-            return cls.of(goal, dimension, (), ())
+            return cls.of(goal, dimension, (), (), fidelity=fidelity)
         if isinstance(given, Results):
             if given.goal.measured != goal.measured:
                 raise CbocError(
                     f"results are needed of {listed(goal.measured)}; these are of {listed(given.goal.measured)}."
                 )
-            return replace(given, goal=goal)
+            return replace(given, goal=goal, fidelity=fidelity)
         if len(goal.measured) > 1:
             raise CbocError(f"results from before need {listed(goal.measured)} each; these have one outcome.")
-        return cls(given.X, given.Y, given.sems, given.failures, goal)
+        return cls(given.X, given.Y, given.sems, given.failures, goal, fidelity)
 
     def __len__(self) -> int:
         return len(self.X)
@@ -84,7 +90,7 @@ class Results:
         if not isinstance(other, Results):
             return NotImplemented
         parts = {name: np.vstack([getattr(each, name) for each in (self, other)]) for name in PARTS}
-        return Results(**parts, goal=self.goal)
+        return Results(**parts, goal=self.goal, fidelity=self.fidelity)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Results) or self.goal.measured != other.goal.measured:
@@ -117,9 +123,14 @@ class Results:
         return np.asarray((self.margins >= 0.0).all(axis=1))
 
     @property
+    def counts(self) -> Mask:  # (n,)
+        """Which results break no limit, and are of experiments at the level that counts."""
+        return self.is_allowed if self.fidelity is None else self.is_allowed & self.fidelity.counts(self.X)
+
+    @property
     def is_on_front(self) -> Mask:  # (n,)
         """Which results no other allowed one beats; none, as long as all break a limit."""
-        allowed, found = self.is_allowed, np.zeros(len(self), dtype=bool)
+        allowed, found = self.counts, np.zeros(len(self), dtype=bool)
         found[allowed] = is_on_front(self.scores[allowed])
         return found
 
@@ -157,7 +168,7 @@ class Results:
         A result that breaks a limit does not count. Where the goal names no reference, the volume is measured from the
         worst of the `first` results.
         """
-        allowed, aims = self.is_allowed, list(self.goal.aims.values())
+        allowed, aims = self.counts, list(self.goal.aims.values())
         if len(aims) == 1:
             score = np.fmax.accumulate(np.where(allowed, self.scores[:, 0], np.nan))
             return self.goal.sign * score
@@ -170,9 +181,16 @@ class Results:
 
     def dataset(self, weights: Array | None = None) -> Dataset:
         """One number for every result: the outcome itself if that is all there is to the goal, else its merit."""
+        if self.fidelity is not None:
+            return self._at_target().dataset(weights)
         if self.goal.is_plain:
             return Dataset(self.X, self.Y[:, 0], self.sems[:, 0], self.failures, direction=self.goal.direction)
         return Dataset(self.X, self.merit(weights), failures=self.failures, direction=Direction.MAXIMISE)
+
+    def _at_target(self) -> Results:
+        """The results of experiments at the level that counts."""
+        there, failed = Fidelity.counts(self.X), Fidelity.counts(self.failures)
+        return Results(self.X[there], self.Y[there], self.sems[there], self.failures[failed], self.goal)
 
     def to_dict(self) -> dict[str, Any]:
         """The results as plain data; an unknown standard error is None."""
@@ -187,7 +205,7 @@ class Results:
         given = {name: np.array(plain.get(name, []), dtype=float).reshape(-1, shapes[name]) for name in PARTS}
         if not len(given["X"]) == len(given["Y"]) == len(given["sems"]):
             raise CbocError("results have as many outcomes as designs; these do not.")
-        return cls(**given, goal=goal)
+        return cls(given["X"], given["Y"], given["sems"], given["failures"], goal)
 
 
 PARTS = ("X", "Y", "sems", "failures")

@@ -18,6 +18,7 @@ import numpy as np
 
 from cboc.arrays import Array, is_number
 from cboc.data.dataset import Dataset
+from cboc.data.fidelity import Fidelity
 from cboc.data.goal import Goal
 from cboc.data.objective import Outcome, as_measurements
 from cboc.data.results import Results
@@ -45,9 +46,10 @@ class Logbook:
         first_turn: int = 0,
         claim: Callable[[], AbstractContextManager[Iterable[Trial] | None]] | None = None,
         clock: Callable[[], float] | None = None,
+        fidelity: Fidelity | None = None,
     ) -> None:
         self.first_turn, self._claim, self._clock = first_turn, claim, clock
-        self.site, self.space, self.goal, self.data = site, space, goal, data
+        self.site, self.space, self.goal, self.data, self.fidelity = site, space, goal, data, fidelity
         self.trials: list[Trial] = list(trials)
         self._save = save
         self._results: Results | None = None  # all so far; None: something was told
@@ -84,7 +86,7 @@ class Logbook:
         told = [trial for trial in self.trials if trial.status is Status.COMPLETE]
         failed = [trial.x for trial in self.trials if trial.status is Status.FAILED]
         designs, outcomes = [trial.x for trial in told], [trial.outcomes for trial in told]
-        return Results.of(self.goal, self.space.dimension, designs, outcomes, failed)
+        return Results.of(self.goal, self.space.dimension, designs, outcomes, failed, self.fidelity)
 
     def trial(self, number: int) -> Trial:
         """A trial that was asked for, by its number."""
@@ -228,7 +230,7 @@ class Logbook:
             executed=tuple(executed.tolist()),
             outcomes=outcomes,
             note="" if ran is None else OTHER,
-            cost=_checked_cost(cost, known),
+            cost=self._cost_at(executed, _checked_cost(cost, known)),
         )
         if known.status is Status.COMPLETE:
             told = replace(told, note=known.note, executed=told.executed if ran else known.executed)
@@ -259,9 +261,13 @@ class Logbook:
             status=Status.FAILED,
             executed=tuple(executed.tolist()),
             note=reason or self._reason(known, ran),
-            cost=_checked_cost(cost, known),
+            cost=self._cost_at(executed, _checked_cost(cost, known)),
         )
         return known if failed == known else self.keep(failed)
+
+    def _cost_at(self, x: Array, told: float | None) -> float | None:
+        """What an experiment at x cost: what was told, or else what its level costs."""
+        return told if told is not None or self.fidelity is None else self.fidelity.cost_of(x)
 
     def _reason(self, known: Trial, ran: Mapping[str, Any] | None) -> str:
         """Why a trial failed, if no new reason is given."""

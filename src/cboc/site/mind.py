@@ -72,7 +72,7 @@ class Mind:
             len(past) / self.study.budget(self.name),
             None if self.space is self.study.space else self.study.space,
             self._lent(number),
-            None if self.log.goal.is_plain else self.log.results,
+            None if self.log.goal.is_plain and self.log.fidelity is None else self.log.results,
         )
 
     def _weights(self, turn: int) -> Array:  # (m,)
@@ -137,7 +137,7 @@ class Mind:
         """A space-filling design that is new, or at least new to its plate, if there is one; or a borrowed one."""
         number = len(self.log.trials)
         first = self.log.trials[number - well] if well else None
-        sample = np.roll(self.space.sample(max(count, number + 1), self.rng(0)), -number, axis=0)
+        sample = np.roll(self._sample(max(count, number + 1)), -number, axis=0)
         if (borrowed := self._borrowed(plate, first, sample[0])) is not None:
             return _point(borrowed), Decision.BORROWED
         known = [trial.proposed for trial in self.log.trials]
@@ -148,6 +148,16 @@ class Mind:
             designs += [_point(self._on(plate, first, quantise(x))) for x in more]
         new = (design for taken in (before, on_plate, ()) for design in designs if design not in taken)
         return next(new), Decision.INITIAL
+
+    def _sample(self, count: int) -> Array:  # (count, D)
+        """Space-filling designs; where experiments have levels, each at the one that counts and at a cheaper one."""
+        fidelity = self.log.fidelity
+        if fidelity is None:
+            return self.space.sample(count, self.rng(0))
+        pairs = np.arange(count) // 2
+        sample = self.space.sample(-(-count // 2), self.rng(0))[pairs]
+        sample[:, -1] = np.where(np.arange(count) % 2, 1.0, fidelity.places[pairs % (len(fidelity.places) - 1)])
+        return sample
 
     @property
     def is_newcomer(self) -> bool:
@@ -251,7 +261,7 @@ class Mind:
 
     def _bests(self) -> tuple[Point, ...]:
         """The best design so far by every trade-off, if the study shares it, without parameters of the site's own."""
-        if not self.study.shares_best or not self.log.results.is_allowed.any():
+        if not self.study.shares_best or not self.log.results.counts.any():
             return ()
         views = (self.log.judged_by(self.log.goal.weighing(each)) for each in self.study.tradeoffs)
         return tuple(_point(view.best.x[: self.study.space.dimension]) for view in views)

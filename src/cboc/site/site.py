@@ -19,6 +19,7 @@ from math import exp, fsum
 from typing import Any, cast, overload
 
 from cboc.data.dataset import Best, Dataset, Direction
+from cboc.data.fidelity import Fidelity
 from cboc.data.goal import Aim, Goal
 from cboc.data.objective import Outcome
 from cboc.data.results import Results
@@ -73,6 +74,7 @@ class Site:
         policy: Policy | None = None,
         data: Dataset | Results | None = None,
         own: Space | Mapping[str, Any] | None = None,
+        fidelity: Fidelity | None = None,
         trials: Iterable[Trial] = (),
         save: Callable[[Trial], Trial | None] | None = None,
         first_turn: int = 0,
@@ -91,14 +93,17 @@ class Site:
         check_kind("a site's policy", self.policy, Policy, "a Policy(...)")
         here = study.space_of(name)
         self.space = here if own is None else here + (own if isinstance(own, Space) else Space(own))
+        if fidelity is not None:
+            check_kind("a site's fidelity", fidelity, Fidelity, "a Fidelity(...)")
+            self.space = self.space + fidelity.space
         check_names(self.space)
         _check_data(self, data)
         with at(f"site '{name}'"):
-            before = Results.before(data, self.space.dimension, self.goal)
+            before = Results.before(data, self.space.dimension, self.goal, fidelity)
         self.data = before.dataset()
         first_turn, self.spent = whole("first_turn", first_turn, least=0), whole("spent", spent, least=0)
         self.initial = max(0, self.policy.begins_with(len(self.space.names)) - len(self.data))
-        self.log = Logbook(name, self.space, self.goal, before, trials, save, first_turn, claim, clock)
+        self.log = Logbook(name, self.space, self.goal, before, trials, save, first_turn, claim, clock, fidelity)
         self.mind = Mind(study, name, self.space, self.policy, self.log)
 
     # ------------------------------------------------------------------------------------------ what the site knows

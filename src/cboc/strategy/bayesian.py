@@ -71,7 +71,7 @@ class Bayesian(Strategy):
         if results is None:
             return self.batch([situation], [rng])[0]
         beliefs = Beliefs.of(results, situation, self.model)
-        return ByUtility(beliefs.utility(), situation, rng, beliefs.memory)
+        return ByUtility(beliefs.utility(), situation, rng, beliefs.memory, finish=beliefs.finish)
 
     def opinions(self, gps: Sequence[GP], situations: Sequence[Situation], rngs: Sequence[Generator]) -> list[Opinion]:
         """The opinions that these surrogates lead to."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 
 from cboc.arrays import Array, Mask
+from cboc.data.fidelity import Fidelity
 from cboc.data.goal import Goal
 from cboc.data.results import Results
 from cboc.strategy.situation import Situation
@@ -19,6 +20,7 @@ from cboc.surrogate.transforms import standardised
 from cboc.utility.hypervolume import LogEHVI, usual_reference
 from cboc.utility.improvement import LogEI
 from cboc.utility.limited import Limited
+from cboc.utility.thorough import AtTarget, level_for
 from cboc.utility.utility import Utility
 
 
@@ -29,7 +31,8 @@ class Beliefs:
     goal: Goal
     objectives: Sequence[GP]
     margins: Sequence[GP]
-    allowed: Mask  # (n + f,) which results break no limit; failures do
+    allowed: Mask  # (n + f,) which results count: they break no limit, and are no failures
+    fidelity: Fidelity | None = None
 
     @classmethod
     def of(cls, results: Results, situation: Situation, model: Model) -> Beliefs:
@@ -49,8 +52,8 @@ class Beliefs:
         fitted = fit_all(tasks[:m], model=model, widths=widths)
         fitted += fit_all(tasks[m:], model=replace(model, transform=standardised), widths=widths)
         gps = [gp.believe(situation.pending) for gp in fitted]
-        allowed = np.append(results.is_allowed, np.zeros(len(results.failures), dtype=bool))
-        return cls(goal, gps[:m], gps[m:], allowed)
+        allowed = np.append(results.counts, np.zeros(len(results.failures), dtype=bool))
+        return cls(goal, gps[:m], gps[m:], allowed, results.fidelity)
 
     @property
     def memory(self) -> tuple[float, ...]:
@@ -66,7 +69,9 @@ class Beliefs:
     def counts(self) -> Mask:  # (n + f + p,)
         """Which designs may be on the front: those that break no limit, or of those under way are not expected to."""
         margins = [gp.y[len(self.allowed) :] >= least for gp, least in zip(self.margins, self.least, strict=True)]
-        expected = np.logical_and.reduce(margins) if margins else np.ones(len(self._designs) - len(self.allowed), bool)
+        pending = self._designs[len(self.allowed) :]
+        expected = np.logical_and.reduce(margins) if margins else np.ones(len(pending), dtype=bool)
+        expected = expected if self.fidelity is None else expected & self.fidelity.counts(pending)
         return np.append(self.allowed, expected)
 
     @property
@@ -75,9 +80,23 @@ class Beliefs:
 
     def utility(self) -> Utility:
         """What an experiment would bring; as long as nothing keeps to the limits, how likely it keeps to them."""
-        if not self.margins:
-            return self._gain(self.counts if self.allowed.any() else np.ones(len(self._designs), dtype=bool))
-        return Limited(self._gain(self.counts) if self.allowed.any() else None, self.margins, self.least)
+        if self.margins:
+            found: Utility = Limited(self._gain(self.counts) if self.allowed.any() else None, self.margins, self.least)
+        else:
+            found = self._gain(self.counts if self.allowed.any() else np.ones(len(self._designs), dtype=bool))
+        return found if self.fidelity is None else AtTarget(found)
+
+    @property
+    def finish(self) -> Callable[[Array], Array] | None:
+        """What is left to decide of a proposal: how thorough the experiment has to be."""
+        return None if self.fidelity is None else self._levelled
+
+    def _levelled(self, x: Array) -> Array:
+        assert self.fidelity is not None
+        bests = [gp.y[self.counts].max() if self.allowed.any() else -np.inf for gp in self.objectives]
+        levelled = x.copy()
+        levelled[-1] = level_for(x, self.fidelity, self.objectives, np.array(bests))
+        return levelled
 
     def _gain(self, counts: Mask) -> Utility:
         if len(self.objectives) == 1:

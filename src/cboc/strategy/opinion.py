@@ -162,6 +162,7 @@ class ByUtility:
     memory: tuple[float, ...] | None = None
     searches: Searches | None = field(default=None, repr=False)  # the search it shares with other opinions
     place: int = 0  # in that search
+    finish: Callable[[Array], Array] | None = field(default=None, repr=False)  # what is left to decide of a proposal
 
     def __post_init__(self) -> None:
         for part in ("__call__", "with_gradient", "log_worth", "anchors"):
@@ -179,7 +180,8 @@ class ByUtility:
 
     def propose(self) -> Array:
         searches = self.searches or Searches([self.utility], self.situation.space, [self.rng])
-        return searches[self.place]
+        found = searches[self.place]
+        return found if self.finish is None else self.finish(found)
 
     def note(self, x: Array) -> Note:
         return Note(float(self.utility.log_worth(x[None])[0]), memory=self.memory)

@@ -8,6 +8,7 @@ import numpy as np
 
 from cboc.arrays import Array
 from cboc.data.dataset import Dataset
+from cboc.data.fidelity import Fidelity
 from cboc.data.results import Results
 from cboc.space.space import Space
 
@@ -29,6 +30,11 @@ class Situation:
     shared: Space | None = None  # the study's space, if the site has further parameters
     borrowed: Array = field(default_factory=lambda: np.empty((0, 0)))  # designs run because others found them best
     results: Results | None = None  # None: the dataset is all there is
+
+    @property
+    def fidelity(self) -> Fidelity | None:
+        """The levels of the site's experiments, if they have some; the level is the last coordinate."""
+        return None if self.results is None else self.results.fidelity
 
     def is_same(self, other: Situation) -> bool:
         """Whether both are the same, the data being the same object: a quick test whether anything is new."""
