@@ -6,6 +6,8 @@ invited.py      the same with an invitation file: its terms can be looked at fir
 terms.py        the terms of a study, before it is joined in any of these ways
 feeds.py        without a centre: through a shared folder, by files on a stick, or between peers
 moving.py       from a coordinator to feeds and back
+wanted.py       what a site wants of its outcomes, in its file
+own.py          parameters that only this site has
 agreement.py    the agreement in a site's file
 departure.py    whether a site has left its study
 sent.py         everything that ever left a site

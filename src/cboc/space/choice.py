@@ -68,7 +68,8 @@ class Choice:
         object.__setattr__(self, "descriptors", as_table(self.descriptors, options))
         if self.ordered and self.descriptors:
             raise CbocError("options are near each other by their order or by descriptors; leave one of them out.")
-        _ = self.points  # raises one sentence if two options have the same descriptors
+        if self.descriptors:
+            _ = self.points  # raises one sentence if two options have the same descriptors
 
     @cached_property
     def points(self) -> Array:  # (m, size)
@@ -84,7 +85,9 @@ class Choice:
     @property
     def size(self) -> int:
         """Number of unit coordinates."""
-        return int(self.points.shape[1])
+        if self.descriptors:
+            return int(self.points.shape[1])
+        return 1 if self.ordered else len(self.options)
 
     def coordinates(self, name: str) -> tuple[str, ...]:
         """Labels of the unit coordinates: 'solvent=water', 'solvent=ethanol'; 'solvent~1' if options have a nature."""
