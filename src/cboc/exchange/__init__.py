@@ -2,6 +2,7 @@
 
 study.py        the agreement: space, sites, horizon, rule, graph, pace
 objective.py    what is measured: its name and its unit
+tradeoffs.py    to which trade-off between several objectives a turn refers
 pace.py         rounds, or none: from which proposals a turn is answered, and when
 identity.py     a text that identifies a user's own rule, the same in every process
 amendment.py    which changes a study that runs allows, and what they are in words

@@ -9,6 +9,7 @@ sites.py           K problems made from one: related, unrelated, in groups, the 
 synthetic.py       problems by name
 functions.py       the paper's test functions
 more_functions.py  further ones
+tradeoffs.py       problems with several objectives
 worlds.py          K problems that have as much in common as one asks for
 draw.py            a function drawn from a Gaussian process
 """

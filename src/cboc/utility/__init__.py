@@ -7,6 +7,9 @@ averaged.py     EI where some outcomes are not known: its mean over draws of the
 pending.py      of experiments under way
 noisy.py        of the best so far, where outcomes are noisy
 normal.py       the normal distribution in EI
+hypervolume.py  expected hypervolume improvement, of several objectives
+limited.py      where outcomes have limits
+thorough.py     where only the most thorough experiments count
 confidence.py   UCB
 thompson.py     one draw from the posterior
 knowledge.py    the knowledge gradient
