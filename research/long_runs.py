@@ -1,10 +1,10 @@
-"""Priors of lengthscales where budgets are long: ten sites and the paper's lengths, together and alone, on tuning seeds.
+"""Priors of lengthscales where budgets are long: ten sites, together and alone, on tuning seeds.
 
     python research/long_runs.py            run what is missing in results/long_runs.jsonl, then the tables
     python research/long_runs.py --show     the tables alone
 
-Five initial designs per parameter, 20 experiments per parameter, in rounds: what `cboc evidence paper` and `honest` run,
-on other seeds.
+Five initial designs per parameter, 20 experiments per parameter, in rounds: what `cboc evidence paper` and `honest`
+run, on other seeds.
 """
 
 from __future__ import annotations
