@@ -3,7 +3,9 @@
 import json
 import socket
 from collections import Counter
+from contextlib import suppress
 
+import httpx2
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
@@ -164,7 +166,8 @@ def test_what_turns_out_too_large_is_not_read_to_its_end(base):
 
 def test_a_token_of_10_megabytes_opens_nothing(base):
     assert talk(base, head(token="x" * 10**7)) in (400, 431, None)
-    assert plain.post(f"{base}/v2/join", json={"code": "c", "token": "x" * 10**7}).status_code == 413
+    with suppress(httpx2.WriteError, httpx2.ReadError, httpx2.RemoteProtocolError):  # it hangs up while we still talk
+        assert plain.post(f"{base}/v2/join", json={"code": "c", "token": "x" * 10**7}).status_code == 413
     assert is_untouched(base)
 
 

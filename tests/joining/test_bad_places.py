@@ -49,7 +49,7 @@ def cli(*words):
 
 # --------------------------------------------------------------------------------------------------------- names
 
-NAMES = ("CON", "aux.", "lab b ", "lab:b", "../x", "a\\b", "Lab", "lab", "🧪 λ", "[/red]", "-x", "x" * 100, "con.entry")
+NAMES = ("CON", "aux.", "lab b", "lab:b", "../x", "a\\b", "Lab", "lab", "🧪 λ", "[/red]", "-x", "x" * 100, "con.entry")
 
 
 def test_sites_with_odd_names_find_each_other(shared):

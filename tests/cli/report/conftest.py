@@ -87,9 +87,8 @@ def study_page(study):
 def wide_page(tmp_path_factory):
     """The report on a run with long names and eight parameters."""
     folder = tmp_path_factory.mktemp("wide")
-    sites = "".join(
-        f'[[site]]\nname = "{k} {"long name " * 9}"\ndirection = "minimise"\nproblem = "levy-8"\n' for k in range(4)
-    )
+    name = " ".join(9 * ["long name"])
+    sites = "".join(f'[[site]]\nname = "{k} {name}"\ndirection = "minimise"\nproblem = "levy-8"\n' for k in range(4))
     (folder / "study.toml").write_text(f'[study]\nname = "{"wide" * 25}"\nhorizon = 2\ninitial = 3\n{sites}')
     _call("simulate", folder / "study.toml", "--out", folder / "run")
     _call("report", folder / "run")
