@@ -22,7 +22,9 @@ from cboc.site.turn import Decision
 from cboc.strategy.verdict import Note, Stance
 
 FEW = 5  # outcomes needed to judge a surrogate
-NO_ESTIMATE = "What you would have found alone is estimated where there is one objective without limits or a target, and not here."
+NO_ESTIMATE = (
+    "What you would have found alone is estimated for one objective without limits or a target; yours has more."
+)
 
 
 @dataclass(frozen=True)

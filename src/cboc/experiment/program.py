@@ -49,8 +49,8 @@ class Program:
     template it is the design as JSON. The number is read from the output file if one is named, otherwise from standard
     output: the group of the last match of `pattern`, or at a `key` of JSON ("a.b" is b inside a), or the last number.
     Of several outcomes each has its `key` or its `pattern`, by its name: {"yield": "result.yield", "cost": "cost"};
-    then a dictionary of numbers is returned, and a run that lacks one has failed. With `cost_pattern` or `cost_key` what
-    the run cost is read from the same text, and a `Measurement` is returned.
+    then a dictionary of numbers is returned, and a run that lacks one has failed. With `cost_pattern` or `cost_key`
+    what the run cost is read from the same text, and a `Measurement` is returned.
 
     A run fails by an exit code other than 0, after `timeout` seconds, or without a finite number. If `retries` more
     attempts fail too, `ExperimentFailed` is raised; it names a directory below `work` that keeps all files of the last
