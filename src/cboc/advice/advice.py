@@ -15,6 +15,7 @@ from cboc.advice.contradiction import contradicted
 from cboc.advice.counterfactual import Solo, play
 from cboc.advice.spending import Spending, spending
 from cboc.arrays import one_thread
+from cboc.data.results import Results
 from cboc.insight.learned import surrogate
 from cboc.site.origin import plain
 from cboc.site.site import Site
@@ -142,12 +143,13 @@ def _why(note: Note) -> str:
 
 def _counts(site: Site) -> tuple[Count, Count]:
     counts = {True: Count(0, 0), False: Count(0, 0)}
-    initial = sum(trial.turn is None for trial in site.trials if trial.outcomes)
-    reached = np.nan_to_num(site.goal.sign * site.results.progress(len(site.log.data) + initial), nan=-np.inf)
+    told, before = [trial for trial in site.trials if trial.outcomes], site.log.data
+    results = before + Results.of(site.goal, before.dimension, [t.x for t in told], [t.outcomes for t in told])
+    first = len(before) + sum(trial.turn is None for trial in told)
+    reached = np.nan_to_num(site.goal.sign * results.progress(first), nan=-np.inf)
     is_better = reached > np.append(-np.inf, reached)[:-1]
-    told = [trial for trial in site.trials if trial.outcomes]
-    for trial, better in zip(told, is_better[len(is_better) - len(told) :].tolist(), strict=True):
+    for trial, better in zip(told, is_better[len(before) :].tolist(), strict=True):
         if trial.decision is not Decision.INITIAL:
-            before = counts[trial.is_shared]
-            counts[trial.is_shared] = Count(before.trials + 1, before.better + int(better))
+            so_far = counts[trial.is_shared]
+            counts[trial.is_shared] = Count(so_far.trials + 1, so_far.better + int(better))
     return counts[True], counts[False]

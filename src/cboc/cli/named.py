@@ -13,7 +13,7 @@ from cboc.errors import CbocError, at, did_you_mean, listed
 
 PART = r",\s*(?P<part>[a-z]+)=(?P<number>[^,=]*)"
 AIM = re.compile(r"(?P<way>[A-Za-z]*)(?::(?P<target>[^,=]*))?(?P<parts>(?:,\s*[a-z]+=[^,=]*)*)")
-NAMED = re.compile(rf"(?P<name>.+)=(?P<aim>{AIM.pattern})")
+NAMED = re.compile(rf"(?P<name>.+?)=(?P<aim>{AIM.pattern})")
 NO_LIMITS = "none"
 
 

@@ -58,7 +58,7 @@ def _best_of_several(
     told = [(seed, trial) for seed, history in histories for trial in history.of(site) if trial.outcomes]
     if not told:
         return
-    space = histories[0][1].study.space
+    space = histories[0][1].space_of(site)
     results = Results.of(goal, space.dimension, [t.x for _, t in told], [t.outcomes for _, t in told])
     if not results.is_allowed.any():
         notes.print(f"{site}, {how}: no result keeps to {listed(map(str, goal.limits))}; this one is nearest to that.")

@@ -36,7 +36,7 @@ def _headers(site: Site, zone: timezone) -> dict[str, str]:
     parameters = site.space.parameters
     designs = {f"x.{name}": f"{name} ({p.unit})" if p.unit else name for name, p in parameters.items()}
     several = _outcome_heads(site)
-    others = several or {"y": site.study.objective.column, "sem": "sem"}
+    others = {**several} or {"y": site.study.objective.column, "sem": "sem"}
     others |= {name: name for name in ("cost", "status", "decision", "note", "remark")}
     others |= {"began": f"begun ({zone})", "ended": f"told ({zone})"}
     own = {"trial": "trial", "well": "well"} | designs | others
