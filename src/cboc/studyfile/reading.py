@@ -171,8 +171,8 @@ def read(path: str | Path) -> StudyFile:
     """Read the study of a TOML file; paths in it are relative to its folder."""
     path = Path(path)
     settings, sites, sources, space = _parts(path)
-    goals = {site: wanted.goal(section, wanted.objectives(settings)[0]) for site, section in sites.items()}
     study = _study(settings, space, sites)
+    goals = {site: wanted.goal(section, study.objectives) for site, section in sites.items()}
     file = StudyFile(
         path=path,
         study=study,

@@ -30,7 +30,7 @@ def objectives(settings: Section) -> tuple[tuple[str, ...], tuple[str, ...]]:
             )
     names = tuple(settings.get("objectives", TEXTS, [settings.get("objective", TEXT, USUAL)]))
     units = tuple(settings.get("units", UNITS, [settings.get("unit", TEXT, "")]))
-    if "units" in settings.values and len(units) != len(names):
+    if names and "units" in settings.values and len(units) != len(names):
         raise CbocError(
             f'{settings.place}: units has {len(units)} entries for {len(names)} objectives; write "" for one without.'
         )
