@@ -74,7 +74,7 @@ def told(joined):
 @pytest.mark.usefixtures("joined")
 def test_what_a_site_wants_is_shown_to_it_and_what_was_measured_has_its_name():
     known = status()
-    assert known["goal, private"] == "yield (%), to maximise; cost (EUR), to minimise, worth nothing beyond 50"
+    assert known["goal, private"] == "yield (%), to maximise; cost (EUR), to minimise, reference 50"
     assert known["limits, private"] == "impurity <= 5"
     assert "measure yield (%), cost (EUR) and impurity" in call("ask").stdout
     assert rows("ask")["measure"] == ["yield (%)", "cost (EUR)", "impurity"]

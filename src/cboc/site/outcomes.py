@@ -65,7 +65,7 @@ def aims_in_words(site: Site) -> str:
 
 def _aim(objective: Objective, aim: Aim) -> str:
     way = f"{objective.label} {aim}" if aim.direction == NEAR else f"{objective.label}, to {aim}"
-    beyond = "" if aim.reference is None else f", worth nothing beyond {aim.reference:g}"
+    beyond = "" if aim.reference is None else f", reference {aim.reference:g}"
     return f"{way}{beyond}{'' if aim.weight == 1.0 else f', weight {aim.weight:g}'}"
 
 
