@@ -271,7 +271,7 @@ def test_two_objectives_with_the_same_numbers_are_no_obstacle():
     for k in range(8):
         call("ask")
         call("tell", f"yield={k}", f"cost={k}", "impurity=3", "--yes")
-    assert len(rows("best")) == 8 and "(7 more are as good in their way)" in status()["best"]
+    assert len(rows("best")) == 8 and "(7 more as good in their way)" in status()["best"]
     said = call("advise").stdout.replace("\n", " ")
     assert "is estimated for one objective without limits" in said or "nothing of the others was run" in said
 
@@ -287,3 +287,30 @@ def test_with_a_limit_on_one_objective_the_best_is_the_best_within_it(folder):
     assert (best["yield"], best["impurity"]) == (83, 3)
     assert "--weights says how much each of several objectives" in call("best", "--weights", "yield=1", code=2).stderr
     assert "best so far" not in call("status").stdout and status()["best"] == "yield 83, impurity 3"
+
+
+def test_a_program_of_several_outcomes_works_and_one_that_lacks_one_fails(folder):
+    (folder / "run.sh").write_text('#!/bin/sh\n[ "$1" = 1 ] && echo "yield $1" || echo "yield 80, cost 12"\n')
+    (folder / "run.sh").chmod(0o755)
+    pattern = "{yield = 'yield ([0-9.]+)', cost = 'cost ([0-9.]+)'}"
+    program = f'program = {{command = ["./run.sh", "{{n}}", "{{T}}"], timeout = "1 min", pattern = {pattern}}}\n'
+    text = STUDY.replace("c = {low = 0, high = 1}", 'n = {options = ["1", "2"]}')
+    (folder / "study.toml").write_text(text.replace('name = "lab-a"\n', f'name = "lab-a"\n{program}'), encoding="utf-8")
+    join(*WAYS[:4])
+    said = call("work", "study.toml", "--keep-going").stderr
+    assert "yield 80 %, cost 12 EUR, best so far yield 80 %, cost 12 EUR" in said
+    assert "failed, it gave no 'cost': nothing in its output matches 'cost ([0-9.]+)'" in said
+    (folder / "study.toml").write_text(
+        text.replace('name = "lab-a"\n', f'name = "lab-a"\n{program}direction = {{yield = "min", cost = "min"}}\n')
+    )
+    assert (
+        "the site has joined to maximise 'yield'; correct its direction here"
+        in call("work", "study.toml", code=2).stderr
+    )
+
+
+def test_no_name_of_a_limit_no_outcome_and_no_aim_leaves_the_site(told):
+    travelled = b"".join(path.read_bytes() for path in (told / "shared").rglob("*") if path.is_file())
+    assert b"lab-a" in travelled
+    for planted in (b"impurity", b"maximise", b"reference", b"3.1", b"95.0"):
+        assert planted not in travelled

@@ -38,7 +38,9 @@ def best_in_words(site: Site) -> str:
     if not site.results.is_allowed.any():
         return f"none, as no result keeps to {limits_in_words(site)}"
     said, count = measured_in_words(site, best_outcomes(site)), int(site.results.is_on_front.sum())
-    return said if len(site.goal.aims) == 1 or count == 1 else f"{said} ({count - 1} more are as good in their way)"
+    if len(site.goal.aims) == 1 or count == 1:
+        return said
+    return f"{said} (1 more is as good in its way)" if count == 2 else f"{said} ({count - 1} more as good in their way)"
 
 
 def best_outcomes(site: Site) -> dict[str, float]:
