@@ -44,15 +44,15 @@ class Columns:
 
     @cached_property
     def sems(self) -> dict[str, str]:
-        """The column of each outcome's standard error, by the outcome's name; none that a parameter has."""
+        """The column of each outcome's standard error, by the outcome's name; none that has another meaning."""
         if self.is_single:
             return {name: SEM for name in self.means if SEM not in self.space.names}
-        return {name: f"{name} {SEM}" for name in self.means if f"{name} {SEM}" not in self._others}
+        taken = (*self._others, *self.means.values())
+        return {name: f"{name} {SEM}" for name in self.means if f"{name} {SEM}" not in taken}
 
     @property
     def rest(self) -> list[str]:
         """The other columns to fill in."""
-
         taken = {*self.space.names, *(() if self.is_single else {COST} & self.means.keys())}
         return [name for name in (STATUS, COST) if name not in taken]
 

@@ -114,8 +114,7 @@ def write(trials: Sequence[Trial], space: Space, objective: Objective = NAMELESS
     has_wells = WELL not in space.names and any(trial.place for trial in trials)
     has_remarks = REMARK not in space.names and any(trial.remark for trial in trials)
     after = [REMARK] if has_remarks else []
-    header = ["trial", *([WELL] if has_wells else []), *space.names, *to_fill, *after]
-    writer.writerow(header if not more else map(as_cell, header))
+    writer.writerow(["trial", *([WELL] if has_wells else []), *space.names, *to_fill, *after])
     for trial in trials:
         well, remark = [trial.place] if has_wells else [], [trial.remark] if has_remarks else []
         texts = map(as_cell, (*well, *printed(trial, space).values(), *("" for _ in to_fill), *remark))
