@@ -12,6 +12,8 @@ CLAIMS = {
     "01_two_labs.py": lambda yield_: 89.9 < yield_ <= 90.0,  # 90 % is the best there is
     "02_simulate.py": lambda gap: 0.8 < gap <= 1.0,
     "03_your_own_rule.py": lambda best: 0.397887 <= best < 0.45,  # the optimum, and close to it
+    "04_several_objectives.py": lambda factor: 1.2 < factor < 10.0,
+    "05_limits.py": lambda best: 51.5 < best <= 52.14,  # the best that keeps to the limit
 }
 
 

@@ -304,3 +304,27 @@ def test_what_does_not_fit_the_design_or_the_machine_is_one_sentence(settings, s
 def test_a_parameter_may_not_have_the_name_of_a_file():
     with pytest.raises(CbocError, match="give parameter 'output' another name"):
         Program(["sh", "{input}"], 60.0).check(["output"])
+
+
+def test_of_several_outcomes_each_has_its_place_and_the_cost_is_told_once(shell):
+    said = """echo '{"yield": 83.5, "inner": {"cost": 12}, "price": 2.5}'"""
+    keys = {"yield": "yield", "cost": "inner.cost"}
+    arguments = ("{inflow}", "{coolant}")
+    assert shell(said, *arguments, key=keys)(DESIGN) == {"yield": 83.5, "cost": 12.0}
+    with_cost = shell(said, *arguments, key=keys, cost_key="price")(DESIGN)
+    assert with_cost == {"yield": Measurement(83.5, cost=2.5), "cost": Measurement(12.0)}
+    assert shell(said, *arguments, key=keys).reading(("cost",))(DESIGN) == {"cost": 12.0}
+
+
+def test_a_run_that_lacks_an_outcome_has_failed_and_says_which(shell):
+    patterns = {"yield": r"yield (\S+)", "waste": r"waste (.+)"}
+    program = shell("echo 'yield 83.5'", "{inflow}", "{coolant}", pattern=patterns)
+    assert "it gave no 'waste': nothing in its output matches 'waste (.+)'" in reason(program)
+
+
+def test_a_program_that_does_not_say_where_an_outcome_is_does_not_fit(shell):
+    program = shell("echo 83.5", "{inflow}", "{coolant}")
+    assert program.reading(("y",)) is program
+    sentence = 'measures yield and cost; say where the program has yield and cost, as in key = {"yield" = "...", "cost"'
+    with pytest.raises(CbocError, match=re.escape(sentence)):
+        program.reading(("yield", "cost"))

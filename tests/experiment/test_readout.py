@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cboc import CbocError, ExperimentFailed
-from cboc.experiment.readout import Readout
+from cboc.experiment.readout import Readout, Readouts
 
 
 @pytest.mark.parametrize(
@@ -80,3 +80,31 @@ def test_without_a_finite_number_the_experiment_has_failed(readout, text, reason
 def test_a_mistake_is_one_sentence(settings, sentence):
     with pytest.raises(CbocError, match=sentence):
         Readout(**settings)
+
+
+def test_several_outcomes_are_found_by_their_names():
+    text = '{"yield": 83.5, "inner": {"cost": 12}}'
+    assert Readouts.of(None, {"yield": "yield", "cost": "inner.cost"})(text) == {"yield": 83.5, "cost": 12.0}
+    said = "yield = 80\nyield = 83.5\nimpurity: 3.1 %"
+    patterns = {"yield": r"yield = (\S+)", "impurity": r"impurity: (\S+)"}
+    assert Readouts.of(patterns, None)(said) == {"yield": 83.5, "impurity": 3.1}
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('{"yield": 83.5}', "it gave no 'cost': its output has no key 'cost'"),
+        ('{"yield": 83.5, "cost": "much"}', "it gave no 'cost': at key 'cost'"),
+        ('{"yield": 83.5, "cost": NaN}', "it gave no 'cost': its number is nan"),
+    ],
+)
+def test_an_outcome_that_is_missing_is_named(text, reason):
+    with pytest.raises(ExperimentFailed, match=reason):
+        Readouts.of(None, {"yield": "yield", "cost": "cost"})(text)
+
+
+def test_readouts_that_do_not_say_of_what_are_refused():
+    with pytest.raises(CbocError, match="every pattern has the name of its outcome"):
+        Readouts.of("yield = (.*)", {"cost": "cost"})
+    with pytest.raises(CbocError, match="'cost': a number is found by a pattern or by a key"):
+        Readouts.of({"cost": "cost = (.*)"}, {"cost": "cost"})

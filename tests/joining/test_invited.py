@@ -77,6 +77,18 @@ def test_a_slip_in_the_direction_is_asked_again(place, monkeypatch):
     assert cboc.join(storage="site.db").direction == "maximise"
 
 
+def test_of_several_objectives_each_direction_is_asked_for(place, monkeypatch):
+    monkeypatch.chdir(place.folder)
+    several = Study({"T": (20.0, 90.0)}, ("lab-c",), 3, name="trade-offs", objectives=("yield", "pH"), units=("%",))
+    Transactions(place.engine).create(several)
+    path = place.invited("lab-c", "--study", "trade-offs")
+    code, seen = at_a_terminal("join", path, answer="max\nnear\nnear:7\n")
+    assert code == 0 and "What you measure: yield (%), pH." in seen, seen
+    assert "What to do with yield (%) (maximise, minimise, or near:VALUE): " in seen
+    assert seen.count("What to do with pH") == 2 and "an outcome that is to be near a value needs that value" in seen
+    assert [str(aim) for aim in cboc.join(storage="site.db").goal.aims.values()] == ["maximise", "near 7"]
+
+
 def test_old_results_are_looked_at_before_the_invitation_is_used(place, monkeypatch):
     monkeypatch.chdir(place.folder)
     (place.folder / "old.csv").write_text("T,c,Yield,SD\n50,0.5,3,1\n500,0.5,4,1\n")

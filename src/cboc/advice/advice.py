@@ -15,6 +15,7 @@ from cboc.advice.contradiction import contradicted
 from cboc.advice.counterfactual import Solo, play
 from cboc.advice.spending import Spending, spending
 from cboc.arrays import one_thread
+from cboc.data.results import Results
 from cboc.insight.learned import surrogate
 from cboc.site.origin import plain
 from cboc.site.site import Site
@@ -22,6 +23,9 @@ from cboc.site.turn import Decision
 from cboc.strategy.verdict import Note, Stance
 
 FEW = 5  # outcomes needed to judge a surrogate
+NO_ESTIMATE = (
+    "What you would have found alone is estimated for one objective without limits or a target; yours has more."
+)
 
 
 @dataclass(frozen=True)
@@ -46,6 +50,7 @@ class Advice:
     spending: Spending  # what the experiments have cost and taken
     fit: float | None  # Q² of the site's surrogate: the share of the outcomes' variance that it predicts, one by one
     contradicted: tuple[str, ...] = ()  # neighbours whose best designs are poor by the site's own outcomes
+    has_estimate: bool = True  # of what the site would have found alone; there is none for several objectives or limits
 
     @property
     def warning(self) -> str:
@@ -63,8 +68,9 @@ class Advice:
         """How the site stands compared with working alone, in words; empty if that is not known."""
         if self.solo is not None:
             return self.solo.sentence
-        is_alone = self.own.trials and not self.shared.trials
-        return "So far nothing of the others was run, so you would have found the same alone." if is_alone else ""
+        if self.own.trials and not self.shared.trials:
+            return "So far nothing of the others was run, so you would have found the same alone."
+        return "" if self.has_estimate else NO_ESTIMATE
 
     @property
     def numbers(self) -> tuple[tuple[str, str], ...]:
@@ -80,14 +86,16 @@ def advise(site: Site) -> Advice:
     """Advice for a site as it is now. None of it leaves the site."""
     counts = _counts(site)
     with one_thread():
-        gp, note = surrogate(site) if len(site.dataset) else None, _note(site)
+        is_known = len(site.dataset) > 0 and site.goal.is_plain
+        gp, note = surrogate(site) if is_known else None, _note(site)
         fit = gp.leave_one_out().q2 if gp is not None and len(site.dataset) >= FEW else None
         is_sound = gp is not None and fit is not None and fit > 0.0
         solo = play(site, gp) if is_sound and gp is not None and counts[0].trials > 0 else None
         against = contradicted(site, gp) if is_sound and gp is not None else ()
     spent = spending(site)
     said = _sentence(site, note, spent)
-    return Advice(site.name, said, note.log_odds, note.consistency, *counts, solo, spent, fit, against)
+    has_estimate = site.goal.is_plain
+    return Advice(site.name, said, note.log_odds, note.consistency, *counts, solo, spent, fit, against, has_estimate)
 
 
 def _note(site: Site) -> Note:
@@ -135,13 +143,13 @@ def _why(note: Note) -> str:
 
 def _counts(site: Site) -> tuple[Count, Count]:
     counts = {True: Count(0, 0), False: Count(0, 0)}
-    sign = site.direction.sign
-    best = float(site.data.score.max()) if len(site.data) else -np.inf
-    for trial in site.trials:
-        if trial.y is None:
-            continue
+    told, before = [trial for trial in site.trials if trial.outcomes], site.log.data
+    results = before + Results.of(site.goal, before.dimension, [t.x for t in told], [t.outcomes for t in told])
+    first = len(before) + sum(trial.turn is None for trial in told)
+    reached = np.nan_to_num(site.goal.sign * results.progress(first), nan=-np.inf)
+    is_better = reached > np.append(-np.inf, reached)[:-1]
+    for trial, better in zip(told, is_better[len(before) :].tolist(), strict=True):
         if trial.decision is not Decision.INITIAL:
-            before = counts[trial.is_shared]
-            counts[trial.is_shared] = Count(before.trials + 1, before.better + int(sign * trial.y > best))
-        best = max(best, sign * trial.y)
+            so_far = counts[trial.is_shared]
+            counts[trial.is_shared] = Count(so_far.trials + 1, so_far.better + int(better))
     return counts[True], counts[False]

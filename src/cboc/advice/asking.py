@@ -43,7 +43,11 @@ def abandoning(trial: Trial) -> str:
 
 def of_sheet(site: Site, entries: Sequence[Entry]) -> list[str]:
     """What is to be asked about the lines of a sheet, each doubtful one with its place."""
-    told = [Told(each.trial, np.array(each.x), each.measured.mean) for each in entries if each.measured is not None]
+    told = [
+        Told(each.trial, np.array(each.x), measured.mean, name if len(each.outcomes) > 1 else None)
+        for each in entries
+        for name, measured in each.outcomes.items()
+    ]
     asked = slips(site, told)
     said = [f"{each.place}, trial {each.trial}: {asked[each.trial]}" for each in entries if each.trial in asked]
     over = {each.trial: each.status for each in entries if each.status in TOLD}

@@ -32,22 +32,42 @@ MOST = 200  # outcomes up to which a surrogate is asked, too: it takes a moment
 
 @dataclass(frozen=True)
 class Told:
-    """What somebody is about to tell of a trial: its number, the design that was run (D,), and the outcome."""
+    """What somebody is about to tell of a trial: its number, the design that was run (D,), and an outcome."""
 
     number: int
     x: Array
     y: float
+    name: str | None = None  # of the outcome; None: the first
 
 
 def slips(site: Site, told: Sequence[Told]) -> dict[int, str]:
-    """A question for every outcome that is likely a slip, by the number of its trial: '89? The others are ...'."""
-    news = [each for each in told if site.trial(each.number).y != each.y]
+    """A question for every outcome that is likely a slip, by the number of its trial: '89? The others are ...'.
+
+    Of several outcomes each is judged by its own, and none by a surrogate: that is of how good a result is.
+    """
+    first, questions = site.goal.measured[0], dict[int, str]()
+    for name in site.goal.measured:
+        of_it = [each for each in told if (first if each.name is None else each.name) == name]
+        for number, question in _of_one(site, of_it, name).items():
+            said = question if len(site.goal.measured) == 1 else f"{name}: {question}"
+            questions[number] = " ".join(filter(None, [questions.get(number), said]))
+    return questions
+
+
+def _of_one(site: Site, told: Sequence[Told], name: str) -> dict[int, str]:
+    news = [each for each in told if _known(site, each.number, name) != each.y]
     if not news:
         return {}
     before = _without(site, [each.number for each in news])
-    accepted, asked = _seen(site, before.dataset.y, news)
+    accepted, asked = _seen(site, before.results.outcome(name), news, name)
     rest = [each for each in accepted if each.number not in asked]
-    return asked | _unexpected(before, rest)
+    return asked | (_unexpected(before, rest) if site.goal.is_plain else {})
+
+
+def _known(site: Site, number: int, name: str) -> float | None:
+    """What was told of a trial before."""
+    measured = site.trial(number).outcomes.get(name)
+    return None if measured is None else measured.mean
 
 
 def is_far_outside(others: Array, y: float) -> bool:
@@ -72,7 +92,7 @@ def _without(site: Site, numbers: Iterable[int]) -> Site:
     return twin
 
 
-def _seen(site: Site, known: Array, news: Sequence[Told]) -> tuple[Sequence[Told], dict[int, str]]:
+def _seen(site: Site, known: Array, news: Sequence[Told], name: str) -> tuple[Sequence[Told], dict[int, str]]:
     """The outcomes, and a question for those far outside all others: the known ones, and those told with them.
 
     Those near the middle are judged first, and join the others if they are not far outside; so two slips in one sheet
@@ -84,8 +104,8 @@ def _seen(site: Site, known: Array, news: Sequence[Told]) -> tuple[Sequence[Told
     others, asked = np.append(known, [each.y for each in ordered[:granted]]), {}
     for each in ordered[granted:]:
         if is_far_outside(others, each.y):
-            low, high = written(others.min()), _shown(site, float(others.max()))
-            asked[each.number] = f"{_shown(site, each.y)}? The others are {low} to {high}."
+            low, high = written(others.min()), _shown(site, float(others.max()), name)
+            asked[each.number] = f"{_shown(site, each.y, name)}? The others are {low} to {high}."
         else:
             others = np.append(others, each.y)
     return ordered, asked
@@ -107,6 +127,7 @@ def _unexpected(site: Site, news: Sequence[Told]) -> dict[int, str]:
     }
 
 
-def _shown(site: Site, value: object) -> str:
+def _shown(site: Site, value: object, name: str | None = None) -> str:
     """An outcome, or an interval of them, with its unit."""
-    return site.study.objective.of(written(value) if isinstance(value, float) else value)
+    objective = site.study.objective if name is None else site.study.objective_called(name)
+    return objective.of(written(value) if isinstance(value, float) else value)

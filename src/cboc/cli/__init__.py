@@ -4,6 +4,8 @@ app.py          the commands and their help
 simulate.py     `cboc simulate`, while it runs
 export.py       `cboc export`: all experiments as a table
 rows.py         every trial of a run, and the best of each site
+best.py         the best result, or of several objectives the front
+named.py        values with names, as they are typed: yield=83, cost=min
 place.py        what a command looks at: a run, or a site's own file
 advise.py       advice on every site of a run
 pictures.py     pictures of a run, or of a site; view.py, captions.py

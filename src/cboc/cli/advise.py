@@ -35,7 +35,7 @@ def _advice(run: Run, together: History, alone: History | None, name: str, seed:
 def _beside(together: History, alone: History, name: str) -> Solo | None:
     """Compare with the run alone, which needs no estimate, once it is as far as the run together."""
     ours, its = together.best_so_far(name), alone.best_so_far(name)
-    if not 1 < len(ours) <= len(its):
+    if not 1 < len(ours) <= len(its) or len(together.study.objectives) > 1:
         return None
     solo = Solo(together.directions[name], ours, its[: len(ours)], is_played=False, objective=together.study.objective)
     return solo if len(solo.gains) else None

@@ -32,6 +32,7 @@ from cboc.cli import (
 )
 from cboc.cli.advise import advice_of, advice_row, in_words
 from cboc.cli.audit import audit
+from cboc.cli.best import best_of_site
 from cboc.cli.biosensor import biosensor
 from cboc.cli.doctor import doctor
 from cboc.cli.earlier import earlier
@@ -211,6 +212,15 @@ def simulate(
 def best(
     where: RunOrFile = FILE,
     file: FileOption = None,
+    weight: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--weights",
+            metavar="NAME=2,NAME=1",
+            help="Of several objectives: how much each counts, for one best design.",
+            show_default="the front",
+        ),
+    ] = None,
     format: RowFormat = Format.TABLE,
 ) -> None:
     """Show the best design of a site, or of every site of a run.
@@ -218,10 +228,15 @@ def best(
     For a run, there is a row per site, together and alone: the outcome, its seed and turn, and the design in natural
     units. Turns count from 0, as in the export; an initial design, or a result from before the study, has no turn.
 
-    Examples: `cboc best` at a site, `cboc best runs/first-study` after a simulation
+    Of several objectives it is the front: a row for every result that no other beats. `--weights` chooses one of them:
+    the one that stays least behind the best in any objective, by how much each counts. Where there are limits, it is
+    the best of what keeps to them, and a sentence says so if nothing does.
+
+    Examples: `cboc best` at a site, `cboc best --weights yield=2,cost=1`, `cboc best runs/first-study` after a
+    simulation
     """
     known = file_in(where, file)
-    rows = best_rows(Run(where)) if known is None else [lab.best_row(known)]
+    rows = best_rows(Run(where), weight) if known is None else best_of_site(known, weight)
     typer.echo(write(rows, format))
 
 

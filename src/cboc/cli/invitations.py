@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from cboc.cli.address import is_private
 from cboc.cli.coordinator import StudyName, chosen, opened
+from cboc.cli.named import aim
 from cboc.cli.notes import notes
 from cboc.cli.operations import DATABASE, Database
 from cboc.cli.show import Format, Row, write
@@ -122,8 +124,10 @@ def _pem(certificate: Path | None) -> str | None:
     return text
 
 
-def shown_terms(path: str, file: Path, direction: str | None) -> str | None:
+def shown_terms(path: str, file: Path, direction: Any) -> Any:
     """Keep an invitation file in the site's own, print what it is for, and return the direction, asked for if none.
+
+    Of several objectives each is asked for.
 
     Nothing is agreed by this. A site that has joined already is not asked again.
     """
@@ -137,16 +141,21 @@ def shown_terms(path: str, file: Path, direction: str | None) -> str | None:
     study, site = look(keep(given, file))
     others = ", ".join(name for name in study.sites if name != site) or "nobody else"
     typer.echo(f"'{study.name}': you are '{site}', with {others}; {study.budget(site)} experiments.")
-    typer.echo(f"What you measure: {study.objective.label}.")
+    labels = [study.objective_called(name).label for name in study.objectives]
+    typer.echo(f"What you measure: {', '.join(labels)}.")
     typer.echo(f"What will leave your lab: {'; '.join(leaves(study))}. Outcomes stay.")
-    return _asked_direction() if direction is None and sys.stdin.isatty() else direction
+    if direction is not None or not sys.stdin.isatty():
+        return direction
+    if len(labels) == 1:
+        return _asked("What to do with your outcome (maximise or minimise)", Direction.of)
+    what = "What to do with {} (maximise, minimise, or near:VALUE)"
+    return {name: _asked(what.format(label), aim) for name, label in zip(study.objectives, labels, strict=True)}
 
 
-def _asked_direction() -> str:
-    """The direction that a person types; after a slip the question is asked again."""
+def _asked(question: str, read: Callable[[str], Any]) -> Any:
+    """What a person types; after a slip the question is asked again."""
     while True:
-        said = typer.prompt("What to do with your outcome (maximise or minimise)")
         try:
-            return str(Direction.of(said))
+            return read(typer.prompt(question))
         except CbocError as error:
             notes.print(str(error))

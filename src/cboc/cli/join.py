@@ -13,11 +13,10 @@ from cboc.cli.amending import Yes
 from cboc.cli.earlier import Answered, Columns, Outcome, seen_table
 from cboc.cli.invitations import shown_terms
 from cboc.cli.lab import Certificate, Git, needs, say_trouble, site_of
+from cboc.cli.named import directions, limits
 from cboc.cli.notes import notes
 from cboc.cli.show import Format, Row, many, write
 from cboc.cli.site_option import FILE, SiteOption, hint
-from cboc.data.dataset import Direction
-from cboc.errors import at
 from cboc.exchange.invitation import is_invitation
 from cboc.exchange.study import Study
 from cboc.site.ending import Left
@@ -37,7 +36,20 @@ def join(
     ],
     code: Annotated[str | None, typer.Argument(help="The invitation, for a coordinator.", show_default=False)] = None,
     direction: Annotated[
-        str | None, typer.Option(metavar="maximise|minimise", help="What to do with the outcome; max and min, too.")
+        list[str] | None,
+        typer.Option(
+            metavar="maximise|minimise",
+            help="What to do with the outcome; max and min, too. Of several objectives NAME=max, once for each.",
+            show_default=False,
+        ),
+    ] = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="'NAME <= 5'",
+            help="What an outcome may not exceed, or has to reach; once for each. none: no limit any more.",
+            show_default=False,
+        ),
     ] = None,
     file: SiteOption = FILE,
     site: Annotated[str | None, typer.Option(help="Without a coordinator: the site's name in the study.")] = None,
@@ -96,16 +108,23 @@ def join(
     rows are left out and why, and what has to be asked. `--column` and `--answer` answer that, `--yes` agrees to what
     is shown; `cboc earlier` does the same later, until the first experiment.
 
+    Of several objectives each has a direction: `--direction yield=max --direction cost=min`. An outcome that is to be
+    near a value has that: `--direction pH=near:7`. More is said after it, if you like: `yield=max,target=90` (nothing
+    is gained beyond it), `cost=min,reference=50` (nothing beyond it is worth anything), `weight=2` (for one best design
+    out of many). A `--limit` may be for an objective, or for an outcome that only this site measures. All of this stays
+    in the site's own file. Joining again with other targets, references, weights and limits changes them.
+
     Examples: `cboc join lab-b.cboc`, `cboc join lab-b.cboc --data old.xlsx --column "Yield / %=y"`, `cboc join
     https://cboc.example.org 8Zk... --direction maximise`, `cboc join folder:~/Nextcloud/ours --site lab-b --direction
-    maximise`, `cboc join peers: --site lab-b --study study.toml --direction maximise`
+    maximise`, `cboc join peers: --site lab-b --study study.toml --direction maximise`, `cboc join lab-b.cboc
+    --direction yield=max --direction cost=min --limit "impurity <= 5"`
     """
-    is_without_centre = address.startswith(WITHOUT_CENTRE)
+    is_without_centre, wanted = address.startswith(WITHOUT_CENTRE), directions(direction)
     check_way(address)
     is_file = is_invitation(address)
     if is_file and code is None and certificate is None:  # if they are given, joining says what is wrong
         needs("page", "httpx2")
-        direction = shown_terms(address, file, direction)
+        wanted = shown_terms(address, file, wanted)
     elif not is_without_centre and not is_file and not is_private(address):  # before the code and a token are sent
         notes.print(
             f"{address} is not HTTPS: anybody on the way can read designs and speak for this site.", style="red"
@@ -123,7 +142,8 @@ def join(
         file,
         url=address,
         code=code,
-        direction=_direction(direction),
+        direction=wanted,
+        limits=limits(limit),
         study=expected,
         policy=_changed_policy(file, given) if given else None,
         **({"site": site, "sealed": sealed, "drifts": drift, "git": git} if is_without_centre else {}),
@@ -173,11 +193,6 @@ def _changed_policy(file: Path, given: dict[str, Any]) -> Policy:
     from cboc.joining import kept_policy
 
     return replace(kept_policy(SiteFile(file)) if file.exists() else Policy(), **given)
-
-
-def _direction(given: str | None) -> Direction | None:
-    with at("--direction"):
-        return None if given is None else Direction.of(given)
 
 
 def _parameters(site: Site) -> list[Row]:

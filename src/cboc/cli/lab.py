@@ -193,14 +193,6 @@ def page(
     serve_page(file, port, is_opened=open)
 
 
-def best_row(file: Path) -> Row:
-    """Return the best result in a site's file."""
-    site = site_of(file)
-    if not len(site.dataset):
-        raise CbocError(f"{file} holds no result yet; {hint('ask', file)} gives an experiment.")
-    return {"site": site.name, site.study.objective.column: site.best.y, **site.best_design}
-
-
 def site_of(file: Path, **options: Any) -> Site:
     """Open the site of a file, which joining has made."""
     if "code" not in options:

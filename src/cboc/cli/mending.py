@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -84,20 +85,23 @@ def history(
         raise CbocError(
             f"{file} has no trial{'' if trial is None else f' {trial}'} yet; {hint('ask', file)} makes one."
         )
-    outcome = Objective.of_agreement(kept.about["agreement"]).head
-    typer.echo(write([_row(change, outcome) for change in changes], format))
+    agreement = kept.about["agreement"]
+    told = dict.fromkeys(name for change in changes for name in change.trial.outcomes)
+    names = list(told) or [Objective.of_agreement(agreement).name]
+    heads = {name: Objective.of_agreement(agreement, name).head for name in names}
+    typer.echo(write([_row(change, heads) for change in changes], format))
 
 
-def _row(change: Change, outcome: str) -> Row:
+def _row(change: Change, heads: Mapping[str, str]) -> Row:
     trial = change.trial
-    measured = ", ".join(map(str, trial.outcomes.values()))
+    measured = {head: str(trial.outcomes[name]) if trial.outcomes else None for name, head in heads.items()}
     return {
         "trial": trial.number,
         "at": local_time(change.at),
         "by": change.by,
         "status": str(trial.status),
-        outcome: measured or None,
-        "cost": trial.cost,
+        **measured,
+        "cost of the trial" if "cost" in measured else "cost": trial.cost,
         "note": trial.note or None,
         "remark": trial.remark or None,
     }

@@ -6,10 +6,11 @@ import json
 from collections.abc import Sequence
 
 from cboc.cli.show import Format, Row, many, write
-from cboc.errors import CbocError, at
+from cboc.errors import CbocError, at, listed
 from cboc.exchange.objective import Objective
 from cboc.site import worksheet
 from cboc.site.counted import counted
+from cboc.site.outcomes import outcomes
 from cboc.site.plate import Same
 from cboc.site.site import Site
 from cboc.site.trial import Trial
@@ -55,7 +56,7 @@ def same_in_all(site: Site, given: Sequence[str]) -> Same:
 def sheet(site: Site, trials: Sequence[Trial], format: Format) -> str:
     """The experiments in one of three forms."""
     if format == Format.CSV:
-        return worksheet.write(trials, site.space, site.study.objective)
+        return worksheet.write(trials, site.space, *outcomes(site))
     if format == Format.JSON:
         plain = [_plain(site, trial) for trial in trials]
         return json.dumps(plain[0] if len(plain) == 1 else plain, indent=2, ensure_ascii=False)
@@ -110,15 +111,16 @@ def told_lines(entered: Entered, sheet: str) -> str:
 
 def _wanted(site: Site) -> str:
     """What to measure, if that has a name or a unit."""
-    objective = site.study.objective
-    return "" if objective == Objective() else f": measure {objective.head}"
+    heads = [each.head for each in outcomes(site)]
+    return "" if outcomes(site) == (Objective(),) else f": measure {listed(heads)}"
 
 
 def _plain(site: Site, trial: Trial) -> dict[str, object]:
     turn = None if trial.turn is None else trial.turn.number
     said: dict[str, object] = {"trial": trial.number, "turn": turn, "design": trial.design(site.space)}
     said |= {"well": trial.place} if trial.place else {}
-    said |= {} if site.study.objective == Objective() else {"measure": site.study.objective.head}
+    heads = [each.head for each in outcomes(site)]
+    said |= {} if outcomes(site) == (Objective(),) else {"measure": heads[0] if len(heads) == 1 else heads}
     origin = trial.origin(site.study.sites)
     said |= {"experiment": counted(site, trial), "kind": str(origin.kind), "explanation": origin.sentence}
     return said | {"numbers": dict(origin.numbers)}

@@ -10,7 +10,9 @@ from cboc.cli.pictures import FOLDER, PICTURES
 from cboc.cli.progress_bar import bar
 from cboc.cli.report.command import PAGE
 from cboc.cli.show import many
+from cboc.data.results import Results
 from cboc.errors import CbocError
+from cboc.runs.compare import reached
 from cboc.runs.first_runs import MOST_FAILURES, AllFailed
 from cboc.runs.repetitions import Repetition, experiments, repeat, repetitions
 from cboc.runs.run import ALONE, TOGETHER, Run
@@ -18,6 +20,10 @@ from cboc.site.trial import Trial
 from cboc.studyfile import StudyFile
 
 ENOUGH = 8  # seeds, for a first look
+MEANS = {
+    "volume": "volume: below the front, from each objective's reference, or from the worst of the initial results.",
+    "distance": "distance: of the best outcome from what it is to be near.",
+}
 
 
 def simulate(file: StudyFile, run: Run, *, seeds: int, with_alone: bool, keeps_going: bool = False) -> None:
@@ -58,11 +64,14 @@ def _ahead(file: StudyFile, total: int, done: int, seeds: int, with_alone: bool)
 
 def _news(file: StudyFile, job: Repetition, trial: Trial, best: dict[tuple[str, str], float]) -> str:
     """The best outcome so far, if this trial is it."""
-    sign = file.directions[trial.site].sign
-    before = best.get((job.how, trial.site))
-    if trial.y is None or (before is not None and sign * trial.y <= sign * before):
+    goal, before = file.goals[trial.site], best.get((job.how, trial.site))
+    if trial.y is None or len(goal.aims) > 1:  # of several objectives there is no one best
         return ""
-    best[job.how, trial.site] = trial.y
+    result = Results.of(goal, len(trial.x), [trial.x], [trial.outcomes])
+    score = float(result.scores[0, 0])
+    if not result.is_allowed[0] or (before is not None and score <= before):
+        return ""
+    best[job.how, trial.site] = score
     return f"best so far of {trial.site}, {job.how}: {trial.y:.4g}"
 
 
@@ -86,7 +95,12 @@ def forget_pages(directory: Path) -> None:
 
 
 def meaning(run: Run) -> str:
-    """What the columns of the table are, in a line; with one seed, a second line."""
+    """What the columns of the table are, in a line; one line more with one seed, and of a volume or a distance."""
+    what = MEANS.get(reached(run.histories(TOGETHER)[0]), "")
+    return "\n".join(filter(None, [_columns(run), what]))
+
+
+def _columns(run: Run) -> str:
     seeds, is_compared = len(run.histories(TOGETHER)), bool(run.seeds(ALONE))
     one = f"One seed says little; --resume --seeds {ENOUGH} adds more."
     count = "experiments: without the initial ones"

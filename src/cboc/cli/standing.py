@@ -12,12 +12,12 @@ from typing import Any
 from cboc.advice.spending import Spending, spending
 from cboc.cli.show import many
 from cboc.cli.site_option import hint
-from cboc.data.numbers import written
 from cboc.errors import CbocError
 from cboc.exchange.amendment import changes
 from cboc.exchange.network import Drift, Standing
 from cboc.exchange.objective import Objective
 from cboc.site.ending import say_left, way_back
+from cboc.site.outcomes import aims_in_words, best_in_words, limits_in_words
 from cboc.site.site import Site
 from cboc.site.trial import TOLD, Status, Trial
 from cboc.storage.sitefile import SiteFile
@@ -46,7 +46,7 @@ def numbers(trials: list[Trial]) -> str:
 def summary(site: Site, file: Path) -> str:
     """What to say after a result: how many there are, the best so far, what was spent, and what comes next."""
     told, spent = sum(trial.status in TOLD for trial in site.trials), spending(site)
-    found = f"best so far {_best(site)}" if len(site.dataset) else "no outcome so far"
+    found = f"best so far {best_in_words(site)}" if len(site.dataset) else "no outcome so far"
     cost = f", {_cost(spent)}" if spent.limit is not None else ""
     return f"{many(told, 'experiment')}{_failed(site)}, {found}{cost}. {_next(site, file, spent)}"
 
@@ -66,10 +66,6 @@ def _next(site: Site, file: Path, spent: Spending) -> str:
     are = "1 is" if count == 1 else f"{count} are"
     more = "the budget is spent, so no more follow" if spent.is_all else f"{hint('ask --count 8', file)} asks for more"
     return f"{are} still open: {ask} shows {'it' if count == 1 else 'them'}, {more}."
-
-
-def _best(site: Site) -> str:
-    return site.study.objective.of(written(site.best.y))
 
 
 def _failed(site: Site) -> str:
@@ -99,10 +95,12 @@ def standing_of(site: Site, file: Path) -> Iterator[tuple[str, Any]]:
     yield "failed", sum(trial.status is Status.FAILED for trial in site.trials)
     if site.cost or site.policy.most_cost is not None:
         yield "cost", _cost(spending(site))
-    if study.objective != Objective():
+    if site.goal.is_plain and study.objective != Objective():
         yield "outcome", f"{study.objective.label}, to {site.direction}"
-    if study.objective.unit and len(site.dataset):
-        yield "best", _best(site)
+    elif not site.goal.is_plain:
+        yield from _goal(site)
+    if (study.objective.unit or not site.goal.is_plain) and len(site.dataset):
+        yield "best", best_in_words(site)
     else:
         yield "best", site.best.y if len(site.dataset) else None
     if site.is_finished:
@@ -126,6 +124,16 @@ def standing_of(site: Site, file: Path) -> Iterator[tuple[str, Any]]:
     yield "open round", standing.round
     yield "it waits for", overdue(standing) or ", ".join(standing.missing) or "nobody"
     yield "it closes", "when all are in" if standing.closes_at is None else local_time(standing.closes_at)
+
+
+def _goal(site: Site) -> Iterator[tuple[str, Any]]:
+    """What the site wants, which only its own people see, and how many of its results are on its front."""
+    yield "goal, private", aims_in_words(site)
+    if site.goal.limits:
+        yield "limits, private", limits_in_words(site)
+        yield "results within the limits", f"{int(site.results.is_allowed.sum())} of {len(site.results)}"
+    if len(site.goal.aims) > 1:
+        yield "results that none beats", int(site.results.is_on_front.sum())
 
 
 def _versions(site: Site, file: Path) -> Iterator[tuple[str, Any]]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -12,14 +13,16 @@ import typer
 from cboc.advice.asking import abandoning, of_sheet, streak
 from cboc.advice.slips import Told, slips
 from cboc.cli.lab import Cost, TrialNumber, site_of
+from cboc.cli.named import as_number, by_name
 from cboc.cli.notes import notes
 from cboc.cli.sheet import told_lines
 from cboc.cli.site_option import FILE, SiteOption, hint
 from cboc.cli.standing import numbers, summary
 from cboc.data.numbers import read_number
 from cboc.data.objective import Measurement
-from cboc.errors import CbocError
+from cboc.errors import CbocError, listed
 from cboc.site import worksheet
+from cboc.site.outcomes import measured_in_words, outcomes
 from cboc.site.site import Site
 from cboc.site.trial import Status, Trial
 
@@ -27,8 +30,17 @@ Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask, and do not w
 
 
 def tell(
-    result: Annotated[str, typer.Argument(metavar="OUTCOME|SHEET.csv", help="A number, or a filled-in sheet.")],
-    sem: Annotated[float | None, typer.Option(min=0.0, help="The outcome's standard error.")] = None,
+    result: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="OUTCOME|NAME=OUTCOME...|SHEET.csv",
+            help="A number; of several outcomes, each by its name; or a filled-in sheet.",
+        ),
+    ],
+    sem: Annotated[
+        list[str] | None,
+        typer.Option(metavar="SEM|NAME=SEM", help="The outcome's standard error; of several, each by its name."),
+    ] = None,
     cost: Cost = None,
     ran: Annotated[
         list[str] | None,
@@ -45,37 +57,77 @@ def tell(
     outside the others, or far from what was expected, is asked about first, and so is a third failure in a row. Where
     nobody can answer, in a script or a pipe, it is kept, and a line on standard error says so.
 
-    Examples: `cboc tell 0.83`, `cboc tell bench.csv`, `cboc tell 0.83 --ran temperature=61.5`,
-    `cboc tell 0.83 --trial 7 --again`, `cboc tell bench.csv --again`
+    Examples: `cboc tell 0.83`, `cboc tell yield=83 cost=12 --sem yield=0.5`, `cboc tell bench.csv`, `cboc tell 0.83
+    --ran temperature=61.5`, `cboc tell 0.83 --trial 7 --again`, `cboc tell bench.csv --again`
     """
-    site = site_of(file)
-    if result.lower().endswith(".csv"):
-        if any(given is not None for given in (sem, cost, ran, trial)):
+    site, sheet = site_of(file), result[0] if len(result) == 1 else ""
+    if sheet.lower().endswith(".csv"):
+        if any(given for given in (sem, ran)) or any(given is not None for given in (cost, trial)):
             raise CbocError("a sheet says everything itself; leave out --sem, --cost, --ran and --trial.")
-        entries = worksheet.read(result, site.space, site.study.objective)
+        entries = worksheet.read(sheet, site.space, *outcomes(site))
         worksheet.check(site, entries, is_correction=again)
         doubts = _asked(of_sheet(site, entries), is_sure=yes)
-        notes.print(told_lines(worksheet.enter_all(site, entries, is_correction=again), result))
-        _warn(doubts, f"mend the sheet, then {hint(f'tell {result} --again', file)}")
+        notes.print(told_lines(worksheet.enter_all(site, entries, is_correction=again), sheet))
+        _warn(doubts, f"mend the sheet, then {hint(f'tell {sheet} --again', file)}")
     else:
-        measured = Measurement(_number(result), sem, cost)
+        measured = _measured(site, result, sem or [])
         known = _trial(site, trial, file)
-        doubts = _tell_one(site, known, measured, ran or [], is_correction=again, is_sure=yes)
-        notes.print(f"Trial {known.number}: {site.study.objective.of(measured)}.")
-        _warn(doubts, hint(f"tell OUTCOME --trial {known.number} --again", file))
+        doubts = _tell_one(site, known, measured, cost, ran or [], is_correction=again, is_sure=yes)
+        notes.print(f"Trial {known.number}: {measured_in_words(site, measured)}.")
+        what = "OUTCOME" if len(measured) == 1 else " ".join(shlex.quote(f"{name}=OUTCOME") for name in measured)
+        _warn(doubts, hint(f"tell {what} --trial {known.number} --again", file))
     notes.print(summary(site, file))
 
 
 def _tell_one(
-    site: Site, known: Trial, measured: Measurement, ran: list[str], *, is_correction: bool, is_sure: bool
+    site: Site,
+    known: Trial,
+    measured: Mapping[str, Measurement],
+    cost: float | None,
+    ran: list[str],
+    *,
+    is_correction: bool,
+    is_sure: bool,
 ) -> Sequence[str]:
-    """Tell one outcome, after a question if it is likely a slip; the question, if nobody could answer it."""
+    """Tell one result, after a question if it is likely a slip; the question, if nobody could answer it."""
     changed = _changed(site, known, ran)
-    would_be = site.twin().tell(known, measured, ran=changed, is_correction=is_correction)
-    asked = slips(site, [Told(known.number, would_be.x, measured.mean)])
+    would_be = site.twin().tell(known, measured, ran=changed, cost=cost, is_correction=is_correction)
+    asked = slips(site, [Told(known.number, would_be.x, each.mean, name) for name, each in measured.items()])
     doubts = _asked(list(asked.values()), is_sure=is_sure)
-    site.tell(known, measured, ran=changed, is_correction=is_correction)
+    site.tell(known, measured, ran=changed, cost=cost, is_correction=is_correction)
     return doubts
+
+
+def _measured(site: Site, result: Sequence[str], sem: Sequence[str]) -> dict[str, Measurement]:
+    """What was measured, by name: all that the site measures, and nothing else."""
+    names = site.goal.measured
+    if len(names) == 1 and len(result) == 1 and not result[0].startswith(f"{names[0]}="):
+        means = {names[0]: _number(result[0])}
+    else:
+        means = by_name(_named(result, names), names, as_number)
+    if missing := [name for name in names if name not in means]:
+        raise CbocError(f"an experiment of this site measures {listed(names)}; {listed(missing)} is missing.")
+    is_bare = len(names) == 1 and len(sem) == 1 and "=" not in sem[0]
+    errors = {names[0]: _sem(sem[0])} if is_bare else by_name(sem, names, _sem, "--sem")
+    return {name: Measurement(means[name], errors.get(name)) for name in names}
+
+
+def _named(result: Sequence[str], names: Sequence[str]) -> Sequence[str]:
+    """The outcomes as they were typed; raises one sentence if one of them has no name."""
+    for text in result:
+        if "=" not in text:
+            how = " ".join(shlex.quote(f"{name}=OUTCOME") for name in names) if len(names) > 1 else "OUTCOME"
+            one = "one outcome" if len(names) == 1 else f"{len(names)} outcomes, each by its name"
+            raise CbocError(f"an experiment of this site has {one}: cboc tell {how}; got '{text}'.")
+    return result
+
+
+def _sem(text: str) -> float:
+    """A standard error; raises one sentence if it is none."""
+    value = as_number(text)
+    if value < 0.0:
+        raise CbocError(f"a standard error is not negative; got '{text}'.")
+    return value
 
 
 def fail(

@@ -16,11 +16,11 @@ from cboc.cli.notifying import notifying
 from cboc.cli.progress_bar import in_words
 from cboc.cli.show import many
 from cboc.cli.site_option import FILE, SiteOption, hint
-from cboc.data.numbers import written
 from cboc.errors import CbocError
 from cboc.runs.first_runs import MOST_FAILURES, AllFailed, FirstRuns
 from cboc.runs.simulation import run_trial
 from cboc.site.ending import Finished
+from cboc.site.outcomes import best_in_words, measured_in_words
 from cboc.site.site import Site
 from cboc.site.trial import Status, Trial
 from cboc.storage.author import Door
@@ -103,8 +103,8 @@ def _line(site: Site, trial: Trial, took: float) -> str:
     start = f"Trial {trial.number}, {trial.number + 1} of {total} ({ran}; {took:.1f} s{cost})"
     if trial.y is None:
         return f"{start}: failed, {trial.note}."
-    y, best = (site.study.objective.of(written(number)) for number in (trial.y, site.best.y))
-    return f"{start}: {y}, best so far {best}."
+    means = {name: measured.mean for name, measured in trial.outcomes.items()}
+    return f"{start}: {measured_in_words(site, means)}, best so far {best_in_words(site)}."
 
 
 def _warn_of_no_cost(site: Site, trial: Trial) -> bool:

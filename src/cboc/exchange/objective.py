@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,9 +21,18 @@ class Objective:
     unit: str = ""
 
     @classmethod
-    def of_agreement(cls, agreement: Mapping[str, Any]) -> Objective:
-        """The objective of an agreement as plain data, also of one whose rule only its own process can rebuild."""
-        return cls(agreement.get("objectives", [USUAL])[0], *agreement.get("units", ()))
+    def of_agreement(cls, agreement: Mapping[str, Any], name: str | None = None) -> Objective:
+        """An objective of an agreement as plain data, also of one whose rule only its own process can rebuild.
+
+        The first one, or that of a name; what a site measures beside the objectives has a name and no unit.
+        """
+        names = agreement.get("objectives", [USUAL])
+        return cls.among(names, agreement.get("units", ()), names[0] if name is None else name)
+
+    @classmethod
+    def among(cls, names: Sequence[str], units: Sequence[str], name: str) -> Objective:
+        """The one of this name, with its unit if there is one."""
+        return cls(name, dict(zip(names, units, strict=False)).get(name, ""))
 
     @property
     def word(self) -> str:

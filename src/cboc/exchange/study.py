@@ -214,8 +214,12 @@ class Study:
 
     @property
     def objective(self) -> Objective:
-        """What is measured, with its unit."""
-        return Objective(self.objectives[0], *self.units)
+        """What is measured, with its unit; of several objectives, the first."""
+        return self.objective_called(self.objectives[0])
+
+    def objective_called(self, name: str) -> Objective:
+        """The objective of this name, with its unit; what a site measures beside the objectives has none."""
+        return Objective.among(self.objectives, self.units, name)
 
     def space_of(self, site: str) -> Space:
         """The space in which a site can run designs: the study's, with what it cannot vary at one value."""

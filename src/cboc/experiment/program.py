@@ -18,17 +18,17 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import fsum
 from pathlib import Path
 from typing import Any
 
 from cboc.child_processes import group
-from cboc.data.objective import Measurement
-from cboc.errors import CbocError, at
+from cboc.data.objective import Measurement, Outcome
+from cboc.errors import CbocError, at, listed
 from cboc.experiment.experiment import ExperimentFailed
-from cboc.experiment.readout import Readout
+from cboc.experiment.readout import Readout, Readouts
 from cboc.experiment.template import fill, names_in
 
 PLACES = ("input", "output", "folder")  # fields of a command that are not parameters
@@ -48,7 +48,9 @@ class Program:
     The input file is the `template` (a text, or a path relative to the folder) with parameters as fields; without a
     template it is the design as JSON. The number is read from the output file if one is named, otherwise from standard
     output: the group of the last match of `pattern`, or at a `key` of JSON ("a.b" is b inside a), or the last number.
-    With `cost_pattern` or `cost_key` what the run cost is read from the same text, and a `Measurement` is returned.
+    Of several outcomes each has its `key` or its `pattern`, by its name: {"yield": "result.yield", "cost": "cost"};
+    then a dictionary of numbers is returned, and a run that lacks one has failed. With `cost_pattern` or `cost_key`
+    what the run cost is read from the same text, and a `Measurement` is returned.
 
     A run fails by an exit code other than 0, after `timeout` seconds, or without a finite number. If `retries` more
     attempts fail too, `ExperimentFailed` is raised; it names a directory below `work` that keeps all files of the last
@@ -60,8 +62,8 @@ class Program:
     template: str | Path | None = None
     input: str | None = None  # a file name, if the program needs a certain one
     output: str | None = None  # a file name, if the program needs a certain one
-    pattern: str | None = None
-    key: str | None = None
+    pattern: str | Mapping[str, str] | None = None
+    key: str | Mapping[str, str] | None = None
     retries: int = 0
     folder: str | Path = ""  # the current directory
     work: str | Path = "work"  # relative to the folder
@@ -105,8 +107,29 @@ class Program:
                 raise CbocError(f"a variable's name may not contain '=', nor name or value a zero byte; got {name!r}.")
 
     @cached_property
-    def _readout(self) -> Readout:
+    def _readout(self) -> Readout | Readouts:
+        if isinstance(self.pattern, Mapping) or isinstance(self.key, Mapping):
+            return Readouts.of(self.pattern, self.key)
         return Readout(self.pattern, self.key)
+
+    def reading(self, names: Sequence[str]) -> Program:
+        """This program with these outcomes alone; raises one sentence if it does not say where one of them is."""
+        named = isinstance(self.pattern, Mapping) or isinstance(self.key, Mapping)
+        if len(names) == 1 and not named:
+            return self
+        known = {**(self.pattern if isinstance(self.pattern, Mapping) else {})}
+        known |= self.key if isinstance(self.key, Mapping) else {}
+        if missing := [name for name in names if name not in known]:
+            example = ", ".join(f'{json.dumps(name, ensure_ascii=False)} = "..."' for name in names)
+            raise CbocError(
+                f"this site measures {listed(names)}; say where the program has {listed(missing)}, as in key = "
+                f"{{{example}}} or pattern = ..."
+            )
+        return replace(self, **{part: self._only(getattr(self, part), names) for part in ("pattern", "key")})
+
+    @staticmethod
+    def _only(given: Mapping[str, str] | str | None, names: Sequence[str]) -> Any:
+        return {name: given[name] for name in names if name in given} if isinstance(given, Mapping) else given
 
     @cached_property
     def _cost_readout(self) -> Readout | None:
@@ -185,7 +208,7 @@ class Program:
 
     # ------------------------------------------------------------------------------------------------ one experiment
 
-    def __call__(self, design: Mapping[str, Any]) -> float | Measurement:
+    def __call__(self, design: Mapping[str, Any]) -> Outcome:
         """Return the number from the first attempt that gives one, with its cost if the program says that."""
         self.check(design)
         command, text = self._command(design), self._text(design)
@@ -199,7 +222,7 @@ class Program:
                 if left == 0:
                     raise ExperimentFailed(f"{failure}; see {kept}", cost=fsum(spent) if spent else None) from None
             else:
-                return y if cost is None else Measurement(y, cost=fsum([*spent, cost]))
+                return y if cost is None else _with_cost(y, fsum([*spent, cost]))
         raise AssertionError("the last attempt has returned or raised")
 
     def _command(self, design: Mapping[str, Any]) -> list[str]:
@@ -215,7 +238,7 @@ class Program:
         known = [*self.command, self._text(design), dict(design)]
         return hashlib.sha256(json.dumps(known).encode()).hexdigest()[:8]
 
-    def _attempt(self, command: Sequence[str], text: str, kept: Path) -> tuple[float, float | None]:
+    def _attempt(self, command: Sequence[str], text: str, kept: Path) -> tuple[float | dict[str, float], float | None]:
         """Run once in an empty directory, which is kept after a failure, replacing an earlier failure of the same."""
         kept.parent.mkdir(parents=True, exist_ok=True)
         directory = Path(tempfile.mkdtemp(prefix=".run-", dir=kept.parent))
@@ -253,7 +276,7 @@ class Program:
             ending = f"exit code {code}" if code > 0 else f"signal {-code} ({signal.strsignal(-code)})"
             raise ExperimentFailed(f"it ended with {ending}{_last_words(directory)}")
 
-    def _number(self, directory: Path) -> float:
+    def _number(self, directory: Path) -> float | dict[str, float]:
         text = _end_of(directory / self._output)
         if not text.strip():
             where = "to standard output" if self._output == STDOUT else f"to '{self._output}'"
@@ -274,6 +297,13 @@ class Program:
         if cost < 0.0:
             raise CbocError(f"a cost is a number from 0; a run of {self.command[0]} said {cost:g}.")
         return cost
+
+
+def _with_cost(y: float | dict[str, float], cost: float) -> Outcome:
+    """The outcome with what the run cost, which is told once."""
+    if not isinstance(y, dict):
+        return Measurement(y, cost=cost)
+    return {name: Measurement(value, cost=None if k else cost) for k, (name, value) in enumerate(y.items())}
 
 
 def _is_a(kind: Any, value: object) -> bool:

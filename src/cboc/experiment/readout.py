@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import re
 from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite
 from typing import Any
 
-from cboc.errors import CbocError
+from cboc.errors import CbocError, at, short
 from cboc.experiment.experiment import ExperimentFailed
 
 NUMBER = re.compile(r"(?i)[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:[ed][-+]?\d+)?|nan|inf(?:inity)?)")
@@ -73,6 +74,37 @@ class Readout:
         if not isinstance(value, float):
             raise ExperimentFailed(f"at key '{key}' its output has {json.dumps(value)[:40]}, which is not a number")
         return value
+
+
+@dataclass(frozen=True)
+class Readouts:
+    """text -> a number for each outcome, by its name, or `ExperimentFailed` with the name of one that is missing."""
+
+    each: Mapping[str, Readout]
+
+    @classmethod
+    def of(cls, pattern: Any, key: Any) -> Readouts:
+        """The readouts of patterns and keys by name; each outcome has one of both."""
+        readouts, named = {}, [{} if given is None else given for given in (pattern, key)]
+        for given, noun in zip(named, ("pattern", "key"), strict=True):
+            if not isinstance(given, Mapping):
+                raise CbocError(
+                    f"with several outcomes every {noun} has the name of its outcome; this is {short(given)}."
+                )
+        patterns, keys = named
+        for name in dict.fromkeys((*patterns, *keys)):
+            with at(f"'{name}'"):
+                readouts[name] = Readout(patterns.get(name), keys.get(name))
+        return cls(readouts)
+
+    def __call__(self, text: str) -> dict[str, float]:
+        found = {}
+        for name, readout in self.each.items():
+            try:
+                found[name] = readout(text)
+            except ExperimentFailed as reason:
+                raise ExperimentFailed(f"it gave no '{name}': {reason}") from None
+        return found
 
 
 def _number(text: str) -> float:

@@ -18,7 +18,8 @@ def as_kept(direction: Any, limits: Iterable[str] | None) -> dict[str, Any]:
         direction, limits = direction.aims, (*(map(str, direction.limits)), *(limits or ()))
     news: dict[str, Any] = {}
     if isinstance(direction, Mapping):
-        news["direction"] = {str(name): _plain(Aim.of(given)) for name, given in direction.items()}
+        goal = Goal.of({str(name): given for name, given in direction.items()}, tuple(map(str, direction)))
+        news["direction"] = {name: _plain(aim) for name, aim in goal.aims.items()}
     elif direction is not None:
         if isinstance(direction, Aim):
             raise CbocError(f"an aim is given by the name of its objective, such as {{'yield': {short(direction)}}}.")

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from cboc.arrays import Array
+from cboc.data.goal import NEAR
 from cboc.errors import CbocError
 from cboc.runs.history import History
 from cboc.runs.metrics import best_curves, lead, paired, rounds_to, time_to
@@ -34,15 +35,24 @@ def compare(together: Sequence[History], alone: Sequence[History], *, has_times:
     ours, theirs = ours[..., :length], theirs[..., :length]
     counts = dict(zip(("experiments to match alone", "experiments alone took"), lead(ours, theirs), strict=True))
     rows: list[Row] = []
+    what = reached(together[0])
     for k, site in enumerate(together[0].study.sites):
         gain = paired(ours[:, k, -1], theirs[:, k, -1])
         sign = together[0].goals[site].sign
-        row: dict[str, object] = {"site": site, "best alone": float(sign * theirs[:, k, -1].mean())}
-        row |= {"best together": float(sign * ours[:, k, -1].mean()), "gain": gain.difference}
+        row: dict[str, object] = {"site": site, f"{what} alone": float(sign * theirs[:, k, -1].mean())}
+        row |= {f"{what} together": float(sign * ours[:, k, -1].mean()), "gain": gain.difference}
         row |= {"±": gain.error} if len(together) > 1 else {}
         row |= {name: _median(values[:, k]) for name, values in counts.items()}
         rows.append(row | (_times(together, alone, site) if has_times else {}))
     return rows
+
+
+def reached(history: History) -> str:
+    """What a search reaches, in a word: the best outcome; of several objectives the volume below the front."""
+    goals = list(history.goals.values())
+    if len(history.study.objectives) > 1:
+        return "volume"
+    return "distance" if all(aim.direction == NEAR for goal in goals for aim in goal.aims.values()) else "best"
 
 
 def _times(together: Sequence[History], alone: Sequence[History], site: str) -> dict[str, object]:
@@ -62,7 +72,7 @@ def _found(histories: Sequence[History]) -> list[Row]:
     return [
         {
             "site": site,
-            "best": float(histories[0].goals[site].sign * scores[:, k, -1].mean()),
+            reached(histories[0]): float(histories[0].goals[site].sign * scores[:, k, -1].mean()),
             "experiments": _median(rounds_to(scores[:, k], scores[:, k, -1])),
         }
         for k, site in enumerate(histories[0].study.sites)

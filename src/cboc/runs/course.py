@@ -10,7 +10,7 @@ from typing import Protocol
 from cboc.errors import CbocError
 from cboc.exchange.study import Study
 from cboc.problems.problem import Problem
-from cboc.runs.history import History, Repetition, in_order
+from cboc.runs.history import History, Repetition, best_before, in_order
 from cboc.runs.run import TOGETHER
 from cboc.site.site import Site
 
@@ -106,7 +106,7 @@ class OwnCourse:
             return None if at is None else (at - start) / second
 
         trials = in_order(replace(t, began=moved(t.began), ended=moved(t.ended)) for t in site.trials)
-        earlier = {site.name: site.data.best.y} if len(site.data) else {}
+        earlier = best_before({site.name: site.log.data})
         return History(site.study, {site.name: site.goal}, trials, earlier, {site.name: site.space})
 
     @property

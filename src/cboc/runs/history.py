@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from cboc.site.site import Site
 
+TAKEN = ("site", "trial", "turn", "status", "decision", "leader", "explanation")  # columns of every history
 LAST = ("began", "ended", "cost", "note", "remark")  # columns after all others; a parameter may have such a name
 
 
@@ -120,32 +121,43 @@ class History:
             }
             beside: dict[str, Any] = {"began": trial.began, "ended": trial.ended, "cost": trial.cost}
             beside |= {"note": trial.note or None, "remark": trial.remark or None}  # the note says why one failed
-            yield row | {name: beside[name] for name in self._last}
+            yield row | {column: beside[name] for name, column in self._last.items()}
 
     def _measured(self, trial: Trial) -> dict[str, float | None]:
         """The columns of the outcomes: y and sem if there is one, else a pair for each by its name."""
         if self._is_single:
             return {"y": trial.y, "sem": trial.sem}
         found: dict[str, float | None] = {}
-        for name in self._outcomes:
+        for name, column in self._outcomes.items():
             measured = trial.outcomes.get(name)
             mean, sem = (None, None) if measured is None else (measured.mean, measured.sem)
-            found |= {name: mean, f"{name} sem": sem}
+            found |= {column: mean, f"{name} sem": sem}
         return found
+
+    @property
+    def _pairs(self) -> list[str]:
+        """The columns of the outcomes, each beside its standard error."""
+        if self._is_single:
+            return ["y", "sem"]
+        return [part for name, column in self._outcomes.items() for part in (column, f"{name} sem")]
 
     @property
     def _is_single(self) -> bool:
         return all(len(goal.measured) == 1 for goal in self.goals.values())
 
     @property
-    def _outcomes(self) -> tuple[str, ...]:
-        """The names of everything that a site measures."""
-        return tuple(dict.fromkeys(name for goal in self.goals.values() for name in goal.measured))
+    def _outcomes(self) -> dict[str, str]:
+        """The names of everything that a site measures, and their columns; one that is taken gets another name."""
+        names = dict.fromkeys(name for goal in self.goals.values() for name in goal.measured)
+        taken = (*TAKEN, *self.parameters)
+        return {name: f"outcome {name}" if name in taken else name for name in names}
 
     @property
-    def _last(self) -> tuple[str, ...]:
-        """The last columns; a parameter of the same name, such as cost, has it for itself."""
-        return tuple(name for name in LAST if name not in self.parameters)
+    def _last(self) -> dict[str, str]:
+        """The last columns; a parameter of the same name, such as cost, has it for itself, and so has an outcome."""
+        outcomes = () if self._is_single else tuple(self._outcomes.values())
+        names = (name for name in LAST if name not in self.parameters)
+        return {name: f"{name} of the trial" if name in outcomes else name for name in names}
 
     def to_csv(self, file: TextIO | str | PathLike[str]) -> None:
         """Write all rows, with a header, to a file: an open one, or the path of one."""
@@ -163,10 +175,10 @@ class History:
             "status",
             "decision",
             *self.parameters,
-            *(("y", "sem") if self._is_single else (part for name in self._outcomes for part in (name, f"{name} sem"))),
+            *self._pairs,
             "leader",
             "explanation",
-            *self._last,
+            *self._last.values(),
         ]
         writer = csv.DictWriter(file, names, restval="", lineterminator="\n")
         writer.writeheader()
@@ -189,6 +201,19 @@ class Repetition:
     alone: History | None
     site: Callable[[str], Site]  # by name
     name: str = ""  # 'seed 0'; empty for a site's own file, which has no other
+
+
+def best_before(results: Mapping[str, Results]) -> dict[str, float]:
+    """The best outcome that each site had before its study, by name; not of those without one.
+
+    Of several objectives there is none: a volume is measured from what is found in the study.
+    """
+    ends = {site: each.progress(len(each))[-1] for site, each in results.items() if len(each) and _is_one(each.goal)}
+    return {site: float(end) for site, end in ends.items() if not np.isnan(end)}
+
+
+def _is_one(goal: Goal) -> bool:
+    return len(goal.aims) == 1
 
 
 def _ended(trial: Trial) -> float:

@@ -12,15 +12,16 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from cboc.data.dataset import Dataset, Direction
+from cboc.data.dataset import Dataset
 from cboc.data.goal import Goal
 from cboc.data.objective import Measurement
+from cboc.data.results import Results
 from cboc.errors import CbocError
 from cboc.exchange.ledger import Ledger
 from cboc.exchange.study import Study
 from cboc.private_files import write_text
 from cboc.problems.problem import Problem
-from cboc.runs.history import History, Repetition, in_order
+from cboc.runs.history import History, Repetition, best_before, in_order
 from cboc.runs.workers import Report, run_all
 from cboc.site.policy import Policy
 from cboc.site.site import Site
@@ -169,7 +170,9 @@ class Run:
         record, space = self.record, self.study.space
         with _undamaged(self.directory / RECORD):
             found = {
-                site: Formula(**source).noiseless(space, Direction(record["directions"][site]))
+                site: Formula(**source).noiseless(
+                    space, Goal.from_plain(record["directions"][site], self.study.objectives)
+                )
                 for site, source in record["sources"].items()
                 if "problem" in source
             }
@@ -212,15 +215,16 @@ def _optimum(job: tuple[Path, str], _: Report) -> float:
 
 def record_of(file: StudyFile) -> dict[str, Any]:
     """Everything except the seeds that the outcome of a run depends on, as plain data."""
+    dimension, space = file.study.space.dimension, file.study.space
+    before = {site: Results.before(data, dimension, file.goals[site]) for site, data in file.data.items()}
+    best = best_before(before)
     return {
         "format": FORMAT,
         "study": file.study.agreement(),
-        "directions": dict(file.directions),
+        "directions": {site: goal.to_plain() for site, goal in file.goals.items()},
         "sources": {site: source.to_row() for site, source in file.sources.items()},
-        "earlier": {site: data.best.y for site, data in file.data.items() if len(data)},
-        "earlier_designs": {
-            site: file.study.space.from_unit(data.best.x) for site, data in file.data.items() if len(data)
-        },
+        "earlier": best,
+        "earlier_designs": {site: space.from_unit(before[site].dataset().best.x) for site in best},
         "data": {site: data.to_dict() for site, data in file.data.items()},
         "gate": file.gate.ratio,
         "guide": file.guide.weight,

@@ -21,7 +21,7 @@ from cboc.experiment.durations import Duration, Durations, as_durations
 from cboc.experiment.experiment import Experiment, ExperimentFailed
 from cboc.runs.calendar import Calendar
 from cboc.runs.first_runs import FirstRuns
-from cboc.runs.history import History, in_order
+from cboc.runs.history import History, best_before, in_order
 from cboc.site.batch import think
 from cboc.site.ending import Finished
 from cboc.site.plate import Plate
@@ -102,7 +102,7 @@ def simulate(
     finally:
         if book is not None:
             book.close()
-    best = {site.name: site.data.best.y for site in sites if len(site.data)}
+    best = best_before({site.name: site.log.data for site in sites})
     return History(study, goals, in_order(trial for site in sites for trial in site.trials), best)
 
 

@@ -12,7 +12,9 @@ turn.py       its part in the exchange: proposed, heard, answered, decided
 origin.py     where its design comes from, in a plain sentence and in numbers
 logbook.py    all trials of a site, and the data they leave
 table.py      all its results as the table that a lab keeps
+outcomes.py   what it measures and wants, in words
 worksheet.py  trials as a sheet to fill in, and back
+columns.py    the columns of that sheet
 left.py       what others were given of a trial, and keep
 remark.py     what a person writes beside a trial
 plate.py      how many experiments at once, and in what they agree

@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, contextmanager
 from copy import copy
 from dataclasses import replace
 from math import fsum, isfinite
+from shlex import quote
 from typing import Any
 
 import numpy as np
@@ -334,12 +335,10 @@ class Logbook:
 
 def _contradiction(before: Trial, now: Trial) -> CbocError:
     """The sentence for a trial that was told something else before, and how to correct it."""
-    given = (("--sem", now.sem), ("--cost", now.cost if before.cost != now.cost else None))
-    options = [f"{option} {value:.15g}" for option, value in given if value is not None]
-    command = " ".join([f"cboc tell {now.y:.15g}", *options, f"--trial {now.number} --again"])
+    command = " ".join(["cboc tell", *_as_typed(before, now), f"--trial {now.number} --again"])
     was, is_now = "one design", "another"
     if before.outcomes != now.outcomes:
-        was, is_now = (", ".join(map(str, each.outcomes.values())) for each in (before, now))
+        was, is_now = _measured(before), _measured(now)
     elif before.cost is not None and now.cost is not None and before.cost != now.cost:
         was, is_now = f"a cost of {before.cost:g}", f"one of {now.cost:g}"
     return CbocError(
@@ -348,17 +347,33 @@ def _contradiction(before: Trial, now: Trial) -> CbocError:
     )
 
 
+def _as_typed(before: Trial, now: Trial) -> list[str]:
+    """The words of a command that tells this result: outcomes and standard errors, with names if there are several."""
+    names = {name: "" if len(now.outcomes) == 1 else f"{name}=" for name in now.outcomes}
+    typed = [quote(f"{names[name]}{each.mean:.15g}") for name, each in now.outcomes.items()]
+    for name, each in now.outcomes.items():
+        typed += [] if each.sem is None else ["--sem", quote(f"{names[name]}{each.sem:.15g}")]
+    is_other = now.cost is not None and before.cost != now.cost
+    return [*typed, f"--cost {now.cost:.15g}"] if is_other else typed
+
+
+def _measured(trial: Trial) -> str:
+    """The outcomes of a trial in words, with names if there are several: '0.83 ± 0.02', 'yield 83, cost 12'."""
+    several = len(trial.outcomes) > 1
+    return ", ".join(f"{name} {each}" if several else str(each) for name, each in trial.outcomes.items())
+
+
 def _result(trial: Trial) -> str:
     """What was told of a trial, in words: '0.83 ± 0.02', 'failed (the column clogged)'."""
     if trial.status is Status.COMPLETE:
-        return ", ".join(map(str, trial.outcomes.values()))
+        return _measured(trial)
     return f"failed ({trial.note})" if trial.status is Status.FAILED and trial.note else str(trial.status)
 
 
 def _what_it_was(before: Trial, now: Trial) -> str:
     """What a correction replaces, for a trial's note."""
     if before.outcomes != now.outcomes:
-        return f"it was {', '.join(map(str, before.outcomes.values()))}"
+        return f"it was {_measured(before)}"
     is_other_cost = before.cost is not None and before.cost != now.cost
     return f"its cost was {before.cost:g}" if is_other_cost else OTHER
 

@@ -4,7 +4,8 @@ trial,temperature,solvent,y,sem,status,cost
 7,62.5,water,,,,
 
 y is the outcome, by its name and unit if the study has them, and sem its standard error, if known; cost is what the
-experiment cost, if you keep that. A line without an outcome has not been run yet, unless its status says failed or
+experiment cost, if you keep that. Of several outcomes each has its column and its own standard error (`Columns`), and
+all of them are filled in. A line without an outcome has not been run yet, unless its status says failed or
 abandoned. A sheet for a plate has a column more, with the names of its wells: A1, A2, ... H12. A column remark is read,
 too; a sheet has one if there are remarks.
 
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from os import PathLike
@@ -29,16 +30,16 @@ import numpy as np
 
 from cboc.data.objective import Measurement
 from cboc.data.tables import place_design, read_design, read_number, read_texts, text_of, unknown_status
-from cboc.errors import CbocError, at, short
+from cboc.errors import CbocError, at, listed, short
 from cboc.exchange.objective import Objective
 from cboc.names import as_cell
+from cboc.site.columns import COST, REMARK, SEM, STATUS, WELL, Columns
+from cboc.site.outcomes import outcomes
 from cboc.site.site import Site
 from cboc.site.trial import OPEN, Status, Trial
 from cboc.space.space import Space
 
 NAMELESS = Objective()
-OUTCOME = ("y", "sem", "status", "cost")
-WELL, REMARK = "well", "remark"
 LAYOUTS = {6: 3, 12: 4, 24: 6, 48: 8, 96: 12, 384: 24}  # wells: columns
 MOST_DIGITS = 9  # of a trial's number
 PRINTED = (b"Trial ", b"trial ", b'{\n  "trial"', b'[\n  {\n    "trial"')  # how designs begin that are not a sheet
@@ -54,7 +55,7 @@ class Entry:
     trial: int
     x: tuple[float, ...]  # in the unit cube
     design: dict[str, Any]  # as written
-    measured: Measurement | None  # None: it failed, was abandoned, or is pending
+    outcomes: Mapping[str, Measurement]  # none: it failed, was abandoned, or is pending
     status: Status
     cost: float | None = None
     well: str = ""  # as written, if the sheet has that column
@@ -64,6 +65,11 @@ class Entry:
     def says_more(self) -> bool:
         """Whether it has more than a remark."""
         return self.status is not Status.PENDING
+
+    @property
+    def measured(self) -> Measurement | None:
+        """The first outcome, if there is one."""
+        return next(iter(self.outcomes.values()), None)
 
 
 @dataclass(frozen=True)
@@ -97,19 +103,21 @@ def free_wells(site: Site, layout: int, count: int) -> list[str]:
     return free[:count]
 
 
-def write(trials: Sequence[Trial], space: Space, objective: Objective = NAMELESS) -> str:
-    """The sheet for these trials, with nothing filled in; with the names of their wells, if they have any."""
+def write(trials: Sequence[Trial], space: Space, objective: Objective = NAMELESS, *more: Objective) -> str:
+    """The sheet for these trials, with nothing filled in; with the names of their wells, if they have any.
+
+    `more` are further outcomes, each of which has a column, too.
+    """
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
-    outcome = _outcome(space)
+    to_fill = Columns(space, (objective, *more)).to_fill
     has_wells = WELL not in space.names and any(trial.place for trial in trials)
     has_remarks = REMARK not in space.names and any(trial.remark for trial in trials)
     after = [REMARK] if has_remarks else []
-    heads = [head(space, objective) if name == "y" else name for name in outcome]
-    writer.writerow(["trial", *([WELL] if has_wells else []), *space.names, *heads, *after])
+    writer.writerow(["trial", *([WELL] if has_wells else []), *space.names, *to_fill, *after])
     for trial in trials:
         well, remark = [trial.place] if has_wells else [], [trial.remark] if has_remarks else []
-        texts = map(as_cell, (*well, *printed(trial, space).values(), *("" for _ in outcome), *remark))
+        texts = map(as_cell, (*well, *printed(trial, space).values(), *("" for _ in to_fill), *remark))
         writer.writerow([trial.number, *texts])
     return file.getvalue()
 
@@ -135,31 +143,25 @@ def _is_in(space: Space, texts: dict[str, str]) -> bool:
     return True
 
 
-def head(space: Space, objective: Objective) -> str:
-    """The head of the outcome's column: its name and unit, or "y" if another column is called so."""
-    return "y" if objective.column in _others(space) else objective.column
-
-
-def _others(space: Space) -> tuple[str, ...]:
-    """The other columns that a sheet may have."""
-    return ("trial", WELL, REMARK, *OUTCOME[1:], *space.names)
-
-
-def read(path: str | PathLike[str], space: Space, objective: Objective = NAMELESS) -> list[Entry]:
+def read(path: str | PathLike[str], space: Space, objective: Objective = NAMELESS, *more: Objective) -> list[Entry]:
     """Read the filled-in lines of a file."""
-    return read_text(text_of(path), space, str(path), objective)
+    return read_text(text_of(path), space, str(path), objective, *more)
 
 
-def read_text(text: str, space: Space, name: str = "the sheet", objective: Objective = NAMELESS) -> list[Entry]:
+def read_text(
+    text: str, space: Space, name: str = "the sheet", objective: Objective = NAMELESS, *more: Objective
+) -> list[Entry]:
     """Read the filled-in lines; raises if two lines for one trial differ. Errors call the sheet by its `name`."""
-    outcome, own = _outcome(space), head(space, objective)
-    heads = {"y": own} | ({} if objective.name in _others(space) else {objective.name: own})
-    lines = read_texts(text, name, ("trial", *space.names, own), (*outcome[1:], WELL, REMARK), heads)
+    columns = Columns(space, (objective, *more))
+    beside = [*columns.sems.values(), *columns.rest, WELL, REMARK, *([SEM] if more else [])]
+    means = list(columns.means.values())
+    lines = read_texts(text, name, ("trial", *space.names, *means), beside, columns.heads)
+    with at(f"{name}, line 1"):
+        columns.check_sem(any(SEM in texts for _, texts in lines))
     found: dict[int, Entry] = {}
-    for place, cells in lines:
-        texts = cells | {"y": cells[own]}
-        if any(texts.get(column) for column in (*outcome, *([] if REMARK in space.names else [REMARK]))):
-            entry = _entry(place, texts, space, own)
+    for place, texts in lines:
+        if any(texts.get(column) for column in (*columns.to_fill, *([] if REMARK in space.names else [REMARK]))):
+            entry = _entry(place, texts, columns)
             before = found.setdefault(entry.trial, entry)
             if replace(before, place=place) != entry:
                 raise CbocError(
@@ -168,44 +170,60 @@ def read_text(text: str, space: Space, name: str = "the sheet", objective: Objec
     return list(found.values())
 
 
-def _outcome(space: Space) -> list[str]:
-    """The columns to fill in; a parameter may be called cost, and has that name for itself."""
-    return [name for name in OUTCOME if name not in space.names]
-
-
-def _entry(place: str, texts: dict[str, str], space: Space, own: str) -> Entry:
+def _entry(place: str, texts: dict[str, str], columns: Columns) -> Entry:
+    space = columns.space
     with at(f"{place}, column trial"):
         if not texts["trial"].isdecimal() or len(texts["trial"]) > MOST_DIGITS:
             raise CbocError(f"expected the number of a trial, but found {short(texts['trial'])}.")
-    with at(f"{place}, column sem"):
-        if texts.get("sem") and not texts["y"]:
-            raise CbocError(f"a standard error is given, but no outcome; fill in {own}, or empty this cell.")
+    for name, column in columns.sems.items():
+        with at(f"{place}, column {column}"):
+            if texts.get(column) and not texts[mean := columns.means[name]]:
+                raise CbocError(f"a standard error is given, but no outcome; fill in {mean}, or empty this cell.")
+    told = [texts[column] for column in columns.means.values() if texts[column]]
+    with at(place):
+        _check_all(texts, columns, told)
     with at(f"{place}, column status"):
-        status = _status(texts, space)
-    values: dict[str, float] = {}
-    for name in ("y", "sem", "cost"):
-        with at(f"{place}, column {own if name == 'y' else name}"):
-            if texts.get(name) and name in _outcome(space):
-                values[name] = read_number(texts[name])
+        status = _status(texts, columns, ", ".join(told))
+    found = {name: _measured(place, texts, columns, name) for name in columns.means} if told else {}
+    with at(f"{place}, column {COST}"):
+        cost = read_number(texts[COST]) if COST in columns.rest and texts.get(COST) else None
     design = read_design(texts, space, place)
     x = tuple(place_design(design, space, place).tolist())
-    with at(f"{place}, column sem"):
-        measured = Measurement(values["y"], values.get("sem")) if "y" in values else None
     well = "" if WELL in space.names else texts.get(WELL) or ""
     remark = "" if REMARK in space.names else texts.get(REMARK) or ""
-    return Entry(place, int(texts["trial"]), x, design, measured, status, values.get("cost"), well, remark)
+    return Entry(place, int(texts["trial"]), x, design, found, status, cost, well, remark)
 
 
-def _status(texts: dict[str, str], space: Space) -> Status:
-    if not any(texts.get(column) for column in _outcome(space)):  # a remark, and nothing else
+def _check_all(texts: dict[str, str], columns: Columns, told: list[str]) -> None:
+    """Raise one sentence if some outcomes of an experiment are filled in, and others are not."""
+    empty = [column for column in columns.means.values() if not texts[column]]
+    if told and empty:
+        raise CbocError(
+            f"{listed(empty)} {'is' if len(empty) == 1 else 'are'} empty, and other outcomes are filled in; fill in "
+            "all of them, or none and say failed."
+        )
+
+
+def _measured(place: str, texts: dict[str, str], columns: Columns, name: str) -> Measurement:
+    """The outcome of this name in a line."""
+    mean, error = columns.means[name], columns.sems.get(name)
+    with at(f"{place}, column {mean}"):
+        value = read_number(texts[mean])
+    with at(f"{place}, column {error}"):
+        return Measurement(value, read_number(texts[error]) if error is not None and texts.get(error) else None)
+
+
+def _status(texts: dict[str, str], columns: Columns, told: str) -> Status:
+    """What a line says of an experiment of which these outcomes were told."""
+    if not any(texts.get(column) for column in columns.to_fill):  # a remark, and nothing else
         return Status.PENDING
-    said = (texts.get("status") or "complete").lower()
+    said = (texts.get(STATUS) or "complete").lower()
     if said not in (Status.COMPLETE, Status.FAILED, Status.ABANDONED):
         raise unknown_status(said, (Status.COMPLETE, Status.FAILED, Status.ABANDONED))
-    if not texts.get("status") and not texts["y"]:
+    if not texts.get(STATUS) and not told:
         raise CbocError("a cost is given, but no outcome; fill that in, or say failed or abandoned.")
-    if (said == Status.COMPLETE) != bool(texts["y"]):
-        raise CbocError(f"'{said}' does not go with the outcome '{texts['y']}'; correct one of them.")
+    if (said == Status.COMPLETE) != bool(told):
+        raise CbocError(f"'{said}' does not go with the outcome '{told}'; correct one of them.")
     return Status(said)
 
 
@@ -259,9 +277,16 @@ def _enter(site: Site, entry: Entry, trial: Trial, is_correction: bool) -> Trial
     if entry.status == Status.ABANDONED:
         return site.abandon(trial, cost=entry.cost)
     ran = None if is_as_asked(entry, trial, site.space) else entry.design
-    if entry.measured is None:
+    if not entry.outcomes:
         return site.fail(trial, ran=ran, cost=entry.cost)
-    return site.tell(trial, entry.measured, ran=ran, cost=entry.cost, is_correction=is_correction)
+    return site.tell(trial, _by_name(site, entry), ran=ran, cost=entry.cost, is_correction=is_correction)
+
+
+def _by_name(site: Site, entry: Entry) -> Mapping[str, Measurement]:
+    """The outcomes of a line; a sheet of one outcome may have been read without knowing what it is called."""
+    if len(entry.outcomes) > 1 or len(site.goal.measured) > 1:
+        return entry.outcomes
+    return dict(zip(site.goal.measured, entry.outcomes.values(), strict=True))
 
 
 def is_as_asked(entry: Entry, trial: Trial, space: Space) -> bool:
@@ -286,7 +311,7 @@ def is_told(path: str | PathLike[str], site: Site) -> bool:
         return True
     try:
         many = _filled_in(content.decode("utf-8-sig"), site.space)
-        entries, twin = read(path, site.space, site.study.objective) if many else [], site.twin()
+        entries, twin = read(path, site.space, *outcomes(site)) if many else [], site.twin()
         return len(entries) == many and all(enter(twin, entry) == site.trials[entry.trial] for entry in entries)
     except (CbocError, UnicodeDecodeError):
         return False

@@ -30,6 +30,7 @@ from cboc.joining.sent import sent_by, sent_count
 from cboc.site import worksheet
 from cboc.site.counted import counted
 from cboc.site.ending import way_back
+from cboc.site.outcomes import outcomes
 from cboc.site.site import Site
 from cboc.site.trial import OVER, Trial
 from cboc.sitepage import history, neighbours, outbox, past
@@ -108,7 +109,7 @@ def _views(session: Session, show: Show) -> APIRouter:
         site = session.open()
         headers = {"Content-Disposition": 'attachment; filename="sheet.csv"'}
         return Response(
-            worksheet.write(site.to_run, site.space, site.study.objective), media_type="text/csv", headers=headers
+            worksheet.write(site.to_run, site.space, *outcomes(site)), media_type="text/csv", headers=headers
         )
 
     @router.get("/advice")
@@ -223,7 +224,7 @@ def _plates(session: Session, show: Show) -> APIRouter:
     def sheet(fields: Form) -> Response:
         site = session.open()
         try:
-            entries = worksheet.read_text(fields.get("sheet", ""), site.space, objective=site.study.objective)
+            entries = worksheet.read_text(fields.get("sheet", ""), site.space, "the sheet", *outcomes(site))
             if not entries:
                 raise CbocError("no line of the sheet has an outcome, or a status; nothing was told.")
             if MEND in fields:

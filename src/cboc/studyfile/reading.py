@@ -12,8 +12,8 @@ from typing import Any
 
 from cboc.consensus.rules import RULES
 from cboc.data.dataset import Dataset, Direction
-from cboc.errors import CbocError, at, did_you_mean
-from cboc.exchange.objective import USUAL
+from cboc.data.goal import Goal
+from cboc.errors import CbocError, at, did_you_mean, listed
 from cboc.exchange.pace import PACES
 from cboc.exchange.study import Study
 from cboc.experiment.durations import LogNormal
@@ -28,6 +28,7 @@ from cboc.strategy.bayesian import SURROGATES, UTILITIES, named
 from cboc.strategy.collaborative import collaborative
 from cboc.strategy.gate import Gate
 from cboc.strategy.guide.decision import Guide
+from cboc.studyfile import wanted
 from cboc.studyfile.section import (
     AMOUNT,
     COUNT,
@@ -46,16 +47,16 @@ from cboc.studyfile.section import (
     Section,
     seconds,
 )
-from cboc.studyfile.sources import Executable, Formula, Script, Source
+from cboc.studyfile.sources import Source, source_of
 
 STUDY_KEYS = (
     "name", "horizon", "rule", "graph", "gate", "shares_best", "guide", "initial", "seed", "quorum", "stop_below",
     "surrogate", "utility", "constraints", "deadline", "pace", "stewards", "plate", "same", "most_cost", "objective",
-    "unit",
+    "unit", "objectives", "units",
 )  # fmt: skip
 SITE_KEYS = (
     "name", "direction", "budget", "problem", "scale", "offset", "shift", "noise", "experiment", "program", "data",
-    "outcome", "duration",
+    "outcome", "duration", "limits",
 )  # fmt: skip
 FREE_LINES = """\
 # pace = "free"       # every site is answered at once, from the latest of the others: nobody waits;
@@ -79,7 +80,7 @@ class StudyFile:
 
     path: Path
     study: Study
-    directions: Mapping[str, Direction]
+    goals: Mapping[str, Goal]  # what every site wants of its outcomes
     sources: Mapping[str, Source]  # for the sites that can be simulated
     data: Mapping[str, Dataset]  # results from before the study, for the sites that have any
     seed: int = 0
@@ -94,6 +95,11 @@ class StudyFile:
     same: tuple[str, ...] = ()  # parameters that have one value in all of them
     most_cost: float | None = None  # of all experiments of a site; None: no limit
 
+    @property
+    def directions(self) -> dict[str, Direction]:
+        """Which way the first objective is better, by site."""
+        return {site: goal.direction for site, goal in self.goals.items()}
+
     @cached_property
     def experiments(self) -> dict[str, Experiment]:
         """The experiment of each site: it runs a design and returns the outcome."""
@@ -103,7 +109,7 @@ class StudyFile:
         experiments = {}
         for site, source in self.sources.items():
             with at(f"{self.path}, [[site]] '{site}'"):
-                experiments[site] = source.experiment(site, self.study.space, self.directions[site], self.seed)
+                experiments[site] = source.experiment(site, self.study.space, self.goals[site], self.seed)
         return experiments
 
     @property
@@ -117,7 +123,7 @@ class StudyFile:
         problems = {}
         for site, source in self.sources.items():
             with at(f"{self.path}, [[site]] '{site}'"):
-                problem = source.noiseless(self.study.space, self.directions[site])
+                problem = source.noiseless(self.study.space, self.goals[site])
             if problem is not None:
                 problems[site] = problem
         return problems
@@ -146,7 +152,7 @@ class StudyFile:
         return {
             "study": self.study,
             "experiments": self.experiments,
-            "direction": self.directions,
+            "direction": self.goals,
             "policy": self.policy,
             "data": self.data,
             "durations": dict(self.durations) or None,
@@ -165,15 +171,15 @@ def read(path: str | Path) -> StudyFile:
     """Read the study of a TOML file; paths in it are relative to its folder."""
     path = Path(path)
     settings, sites, sources, space = _parts(path)
-    directions = {site: _direction(section) for site, section in sites.items()}
     study = _study(settings, space, sites)
+    goals = {site: wanted.goal(section, study.objectives) for site, section in sites.items()}
     file = StudyFile(
         path=path,
         study=study,
-        directions=directions,
+        goals=goals,
         sources=sources,
         data={
-            site: _data(section, space, directions[site], path.parent, study.objective.name)
+            site: _data(section, space, goals[site], path.parent)
             for site, section in sites.items()
             if "data" in section.values
         },
@@ -206,20 +212,11 @@ def read_experiment(path: str | Path, site: Site) -> Experiment:
     """Read the experiment of a site that has joined from the site's own section, as in a simulation."""
     _, sections, sources, _ = _parts(Path(path))
     section = sections[site.name]
-    if _direction(section, site.direction) != site.direction:
-        raise CbocError(f"{section.place}: the site has joined to {site.direction}; correct its direction here.")
+    wanted.check_same(section, site.goal, wanted.goal(section, site.study.objectives, site.goal))
     if site.name not in sources:
         raise _without_source(section.place)
     with at(section.place):
-        return sources[site.name].experiment(site.name, site.study.space, site.direction, site.policy.known_seed)
-
-
-def _direction(section: Section, default: Direction | None = None) -> Direction:
-    """The direction of a site's section, however it is said; without a default it has to be there."""
-    either = Kind('"maximise" or "minimise"', lambda value: isinstance(value, str))
-    said = section.need("direction", either) if default is None else section.get("direction", either, default)
-    with at(section.place):
-        return Direction.of(said)
+        return sources[site.name].experiment(site.name, site.study.space, site.goal, site.policy.known_seed)
 
 
 def _without_source(place: str) -> CbocError:
@@ -247,7 +244,9 @@ def _parts(path: Path) -> tuple[Section, dict[str, Section], dict[str, Source], 
     """Return [study], the sites' sections, the sources of their outcomes, and the parameters."""
     top = _load(path)
     settings, sites = _settings(top), _sites(top)
-    sources = {site: source for site, section in sites.items() if (source := _source(section, path.parent)) is not None}
+    sources = {
+        site: source for site, section in sites.items() if (source := source_of(section, path.parent)) is not None
+    }
     return settings, sites, sources, _space(top, settings, sources)
 
 
@@ -300,33 +299,6 @@ def _sites(top: Section) -> dict[str, Section]:
     return sites
 
 
-def _source(section: Section, folder: Path) -> Source | None:
-    own = [key for key in ("experiment", "program") if key in section.values]
-    formula = [key for key in ("problem", "scale", "offset", "shift", "noise") if key in section.values]
-    if own and formula:
-        raise CbocError(
-            f"{section.place}: '{formula[0]}' is for test problems only; leave out '{formula[0]}' or '{own[0]}'."
-        )
-    if len(own) > 1:
-        raise CbocError(f"{section.place}: outcomes come from an experiment or from a program; leave one of them out.")
-    if "program" in own:
-        return Executable.of(Section(f"{section.place}, program", section.get("program", TABLE)), folder)
-    if "experiment" in own:
-        return Script(section.get("experiment", TEXT), folder.resolve())
-    if not formula:
-        return None
-    source = Formula(
-        problem=section.need("problem", TEXT),
-        scale=float(section.get("scale", NUMBER, 1.0)),
-        offset=float(section.get("offset", NUMBER, 0.0)),
-        shift=float(section.get("shift", NUMBER, 0.0)),
-        noise=float(section.get("noise", AMOUNT, 0.0)),
-    )
-    with at(section.place):
-        _ = source.space  # is there such a problem?
-    return source
-
-
 def _space(top: Section, settings: Section, sources: Mapping[str, Source]) -> Space:
     """Return the parameters of [space] or, without that section, those of the first test problem."""
     parameters: Any = top.get("space", TABLE)
@@ -363,6 +335,7 @@ def _duration(section: Section) -> LogNormal:
 
 def _study(settings: Section, space: Space, sites: Mapping[str, Section]) -> Study:
     pace = settings.choose("pace", PACES, Study.pace)
+    names, units = wanted.objectives(settings)
     budgets = {site: section.get("budget", WHOLE) for site, section in sites.items()}
     terms = {
         "horizon": settings.need("horizon", WHOLE),
@@ -375,8 +348,8 @@ def _study(settings: Section, space: Space, sites: Mapping[str, Section]) -> Stu
         "pace": pace,
         "stewards": settings.get("stewards", TEXTS, ()),
         "name": settings.get("name", TEXT, "study"),
-        "objectives": settings.get("objective", TEXT, USUAL),
-        "units": settings.get("unit", TEXT, ""),
+        "objectives": names,
+        "units": units,
     }
     with at(settings.place):
         return Study(space, tuple(sites), **terms)
@@ -391,7 +364,12 @@ def _graph(settings: Section) -> Any:
     return settings.get("graph", Kind('"complete", "ring", "star" or a list of pairs of sites', accepts), "complete")
 
 
-def _data(section: Section, space: Space, direction: Direction, folder: Path, objective: str) -> Dataset:
-    name, outcome = section.need("data", TEXT), section.get("outcome", TEXT, objective)
+def _data(section: Section, space: Space, goal: Goal, folder: Path) -> Dataset:
+    if len(goal.measured) > 1:
+        raise CbocError(
+            f"{section.place}: data from before are read of one outcome here, and this site measures "
+            f"{listed(goal.measured)}; leave data out."
+        )
+    name, outcome = section.need("data", TEXT), section.get("outcome", TEXT, goal.measured[0])
     with at(section.place):
-        return Dataset.from_csv(folder / name, space, outcome, direction=direction)
+        return Dataset.from_csv(folder / name, space, outcome, direction=goal.direction)

@@ -67,6 +67,10 @@ AMOUNT = Kind("a number from 0", lambda value: _is_number(value) and value >= 0)
 DURATION = Kind('a time such as "36 h" or "7 d", at most 3650 d, or "none"', _is_duration)
 TABLE = Kind("a table", lambda value: isinstance(value, dict))
 WORDS = Kind("a table of strings", lambda value: isinstance(value, dict) and all(map(_is_text, value.values())))
+TEXT_OR_WORDS = Kind(
+    'a string in quotes, or one for each outcome, {yield = "..."}',
+    lambda value: TEXT.accepts(value) or WORDS.accepts(value),
+)
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from cboc.data.numbers import written
 from cboc.data.spreadsheets import as_text
 from cboc.plots.terrain import label
 from cboc.runs.course import OwnCourse
+from cboc.site.outcomes import aims_in_words, best_in_words, best_outcomes, outcomes
 from cboc.site.site import Site
 from cboc.site.table import table_of
 from cboc.site.trial import TOLD, Status
@@ -65,6 +66,8 @@ def _lead(site: Site) -> str:
     start = f"{many(told, 'experiment')} so far, together with {others or 'nobody else'}."
     if not len(site.dataset):
         return f"{start} No outcome yet."
+    if not site.goal.is_plain:
+        return f"{start} The best by {aims_in_words(site)}: {best_in_words(site)}."
     what = site.study.objective
     return f"{start} The best {what.word}, to {site.direction}, is {what.of(written(site.best.y))}."
 
@@ -74,7 +77,9 @@ def _best(site: Site) -> list[Html]:
         return [paragraph("No experiment has an outcome yet.")]
     space, design = site.space, site.best_design
     rows = [[label(space, name), p.shown(design[name])] for name, p in space.parameters.items()]
-    return [table(["parameter", "value"], [[site.study.objective.column, cell(site.best.y)], *rows])]
+    best = best_outcomes(site)
+    measured = [[each.column, cell(best[each.name])] for each in outcomes(site)]
+    return [table(["parameter", "value"], [*measured, *rows])]
 
 
 def _failures(site: Site) -> list[Html]:
