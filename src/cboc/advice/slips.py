@@ -21,6 +21,7 @@ import numpy as np
 from cboc.arrays import Array, one_thread
 from cboc.data.numbers import written
 from cboc.insight.learned import lack, surrogate
+from cboc.insight.outcome import dataset_of
 from cboc.insight.surface import Surface
 from cboc.site.site import Site
 from cboc.site.trial import TOLD
@@ -43,7 +44,7 @@ class Told:
 def slips(site: Site, told: Sequence[Told]) -> dict[int, str]:
     """A question for every outcome that is likely a slip, by the number of its trial: '89? The others are ...'.
 
-    Of several outcomes each is judged by its own, and none by a surrogate: that is of how good a result is.
+    Of several outcomes each is judged by its own, and by the surrogate of its own.
     """
     first, questions = site.goal.measured[0], dict[int, str]()
     for name in site.goal.measured:
@@ -59,9 +60,9 @@ def _of_one(site: Site, told: Sequence[Told], name: str) -> dict[int, str]:
     if not news:
         return {}
     before = _without(site, [each.number for each in news])
-    accepted, asked = _seen(site, before.results.outcome(name), news, name)
+    accepted, asked = _seen(site, dataset_of(before, name).y, news, name)
     rest = [each for each in accepted if each.number not in asked]
-    return asked | (_unexpected(before, rest) if site.goal.is_plain else {})
+    return asked | _unexpected(before, rest, name)
 
 
 def _known(site: Site, number: int, name: str) -> float | None:
@@ -111,23 +112,23 @@ def _seen(site: Site, known: Array, news: Sequence[Told], name: str) -> tuple[Se
     return ordered, asked
 
 
-def _unexpected(site: Site, news: Sequence[Told]) -> dict[int, str]:
+def _unexpected(site: Site, news: Sequence[Told], name: str) -> dict[int, str]:
     """A question for those far from what the site's own surrogate expects, by how well it expects the others."""
-    y = site.dataset.y
-    if not news or lack(site) or len(np.unique(y)) < FEWEST or len(y) > MOST:
+    data = dataset_of(site, name)
+    y = data.y
+    if not news or lack(site, name) or len(np.unique(y)) < FEWEST or len(y) > MOST:
         return {}
     designs, told = np.array([each.x for each in news]), np.array([each.y for each in news])
     with one_thread(), np.errstate(over="ignore", invalid="ignore"):
-        surface = Surface(site.space, site.dataset, surrogate(site))
+        surface = Surface(site.space, data, surrogate(site, name))
         others, surprise, expected = surface.surprises(), surface.surprise(designs, told), surface.expected(designs)
     return {
-        each.number: f"{_shown(site, each.y)}? {_shown(site, expected[k])} was expected of this design."
+        each.number: f"{_shown(site, each.y, name)}? {_shown(site, expected[k], name)} was expected of this design."
         for k, each in enumerate(news)
         if is_far_outside(others, surprise[k]) and not expected[k].holds(each.y)
     }
 
 
-def _shown(site: Site, value: object, name: str | None = None) -> str:
+def _shown(site: Site, value: object, name: str) -> str:
     """An outcome, or an interval of them, with its unit."""
-    objective = site.study.objective if name is None else site.study.objective_called(name)
-    return objective.of(written(value) if isinstance(value, float) else value)
+    return site.study.objective_called(name).of(written(value) if isinstance(value, float) else value)

@@ -294,6 +294,9 @@ def plot(
     seed: Annotated[
         int | None, typer.Option(min=0, help="For a run: which repetition.", show_default="the first")
     ] = None,
+    outcome: Annotated[
+        str | None, typer.Option(help="Of several outcomes: whose lessons.", show_default="the first")
+    ] = None,
 ) -> None:
     """Draw a run, or what one site has done so far.
 
@@ -304,7 +307,10 @@ def plot(
 
     And what one site has learned, as on its page: importance, which parameter matters; predicted, each outcome against
     what all others predict; slices, the expected outcome along each parameter; contours, the same over two. Of a run,
-    it is the first site, working together with the first seed; `--site` and `--seed` choose others.
+    it is the first site, working together with the first seed; `--site` and `--seed` choose others. Where several
+    outcomes are measured, it is the first of them, or the one of `--outcome`; front: the objectives against each other,
+    what no other result beats, what breaks a limit, and what is expected of the next design. Progress is then the
+    volume that the front reaches.
 
     Of a site's own file only the pictures that one site has data for; paths are its own.
 
@@ -316,7 +322,7 @@ def plot(
     if output is not None and output.suffix.lower() in pictures.ENDINGS:
         raise CbocError(f"--output is the directory of the pictures, which are PNG and have names; got {output}.")
     folder = course.place.parent if course.place.is_file() else course.place
-    drawn, left_out = pictures.draw(View(course, site, seed), kind, output or folder / pictures.FOLDER)
+    drawn, left_out = pictures.draw(View(course, site, seed, outcome), kind, output or folder / pictures.FOLDER)
     for path in drawn:
         typer.echo(path)
     if left_out:

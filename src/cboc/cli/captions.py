@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from cboc.cli.show import many
 from cboc.cli.view import View
+from cboc.insight.found import found
+from cboc.insight.prospect import percent
 
 SHARES = (
     "Shares of the differences between outcomes over the whole space. What parameters do together counts for each of "
@@ -18,14 +21,41 @@ FAINT = "Experiments are the fainter the less they tell about these designs"
 def slices(view: View) -> str:
     """Below slices."""
     bound = "A constraint binds some parameters to each other: where one varies, the others move as little as it asks."
+    has_failures = any(point.y is None for point in view.learned.points)
     return _joined(
         "One parameter varies, the others stay as in the best design. The line is the expected outcome; 95 of 100 "
         "outcomes are expected in the band.",
         bound if view.learned.is_bound else "",
-        f"{FAINT}; failed ones lie at the bottom." if len(view.site.dataset.failures) else f"{FAINT}.",
+        f"{FAINT}; failed ones lie at the bottom." if has_failures else f"{FAINT}.",
         view.next,
         view.source,
     )
+
+
+def front(view: View) -> str:
+    """Below the front: what it is, and what is expected of the next design."""
+    site, results = view.site, found(view.site)
+    count, broken = sum(each.is_on_front for each in results), sum(bool(each.broken) for each in results)
+    several = len(site.goal.aims) > 2
+    said = f"{count} of {many(len(results), 'result')} {'is' if count == 1 else 'are'} on the front: no other beats "
+    said += "it." if count == 1 else "them."
+    return _joined(
+        said if count else "Every result so far breaks a limit, so nothing is on the front.",
+        f"{many(broken, 'result')} {'breaks' if broken == 1 else 'break'} a limit." if broken and count else "",
+        "On it by all objectives together; in a panel of two such a result may lie behind others." if several else "",
+        _kept(view),
+    )
+
+
+def _kept(view: View) -> str:
+    """How likely the next design keeps to the limits."""
+    prospect = view.prospect
+    if prospect is None:
+        return ""
+    number = view.site.to_run[0].number
+    star = f"Star: the next design, trial {number}, with 95 % intervals." if prospect.expected else ""
+    chances = [f"{limit}: {percent(chance)}" for limit, chance in prospect.chances.items()]
+    return _joined(star, f"The chance that it keeps to {', '.join(chances)}." if chances else "")
 
 
 def contours(view: View) -> str:
@@ -34,7 +64,8 @@ def contours(view: View) -> str:
     assert drawn is not None  # or the picture is left out
     others = len(view.learned.importance.shares) > 2
     stay = ", the others stay as in the best design" if others else ""
-    what = f"{' and '.join(drawn.names)} vary{stay}. Brighter is better."
+    bright = "better" if view.learned.is_ranked else "more"
+    what = f"{' and '.join(drawn.names)} vary{stay}. Brighter is {bright}."
     is_told = view.learned.importance.is_told
     matter = "These two matter most." if is_told else "These two seem to matter most; that may change."
     return _joined(what, matter if others else "", f"{FAINT}.", view.next, view.source)
@@ -62,10 +93,16 @@ def paths(view: View) -> str:
     return _joined(
         "Plus: the initial designs, i1, i2, ... in order. Numbers: experiments after them; lines lead from each to the "
         "next.",
-        f"Contours: {' or '.join(sources)}, the best white." if sources else "",
+        f"Contours{_of_which(view)}: {' or '.join(sources)}, the best white." if sources else "",
         which if sources and count > 2 else "",
         f"No contours where there is too little to learn from: {', '.join(bare)}." if bare and count > 1 else "",
     )
+
+
+def _of_which(view: View) -> str:
+    """Of which outcome contours are, if there are several."""
+    names = view.site.goal.measured
+    return "" if len(names) == 1 else f" of {view.outcome or names[0]}"
 
 
 def _joined(*sentences: str) -> str:

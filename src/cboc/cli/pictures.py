@@ -13,6 +13,7 @@ from cboc import plots
 from cboc.cli import captions
 from cboc.cli.view import View
 from cboc.errors import CbocError
+from cboc.insight.found import by_weights, found
 from cboc.plots import style
 from cboc.private_files import for_owner
 from cboc.runs.history import History
@@ -37,13 +38,15 @@ class Kind(StrEnum):
     MATRIX = "matrix"
     MOVES = "moves"
     GAIN = "gain"
+    FRONT = "front"
     IMPORTANCE = "importance"
     PREDICTED = "predicted"
     SLICES = "slices"
     CONTOURS = "contours"
 
 
-OF_ONE = (Kind.IMPORTANCE, Kind.PREDICTED, Kind.SLICES, Kind.CONTOURS)  # what one site has learned
+LESSONS = (Kind.IMPORTANCE, Kind.PREDICTED, Kind.SLICES, Kind.CONTOURS)  # what one site has learned of an outcome
+OF_ONE = (Kind.FRONT, *LESSONS)
 COURSES = (Kind.PROGRESS, Kind.CALENDAR)
 OF_ALL = (*COURSES, Kind.GAIN, Kind.MATRIX)  # never of a single site of a run
 
@@ -55,13 +58,21 @@ def draw(view: View, kind: Kind, directory: Path) -> tuple[list[Path], str]:
     style.figure_class()  # is matplotlib installed? Better asked before the work
     if view.only is not None and kind in OF_ALL:
         raise CbocError(f"{kind} is a picture of all sites; leave --site out, or choose another --kind.")
-    kinds = list(PICTURES) if kind == Kind.ALL else [kind]
+    has_front = len(view.course.study.objectives) > 1
+    kinds = [each for each in PICTURES if each is not Kind.FRONT or has_front] if kind == Kind.ALL else [kind]
     missing = {each: needed for each in kinds if (needed := lack(view, each))}
     left_out = _grouped(missing)
     if len(missing) == len(kinds):
         raise CbocError(f"cannot draw {view.course.place}: {left_out}; see cboc plot --help.")
-    drawn = [save(framed(view, each), directory / f"{each}.png") for each in kinds if each not in missing]
+    drawn = [save(framed(view, each), directory / _file(view, each)) for each in kinds if each not in missing]
     return drawn, left_out
+
+
+def _file(view: View, kind: Kind) -> str:
+    """The name of a picture's file; of one of several outcomes that was asked for, by its place."""
+    names = view.site.goal.measured if kind in LESSONS else ()
+    asked = view.outcome is not None and len(names) > 1
+    return f"{kind}-{names.index(view.outcome or '') + 1}.png" if asked else f"{kind}.png"
 
 
 def _grouped(missing: Mapping[Kind, str]) -> str:
@@ -83,6 +94,8 @@ def framed(view: View, kind: Kind) -> Figure:
         return figure
     title, said = SAID[kind]
     whose = view.whose if kind in OF_ONE or len(view.sites) == 1 else view.what
+    has_several = kind in LESSONS and len(view.site.goal.measured) > 1
+    whose = f"{whose}, {view.learned.objective.name}" if has_several else whose
     return style.framed(figure, f"{whose}: {title[0].lower()}{title[1:]}", said(view))
 
 
@@ -90,7 +103,9 @@ def lack(view: View, kind: Kind) -> str:
     """Say what a picture needs and is not there; empty if nothing is missing."""
     course = view.course
     together, alone = course.histories(TOGETHER), course.histories(ALONE)
-    if kind in OF_ONE:
+    if kind is Kind.FRONT:
+        return _front_lack(view)
+    if kind in LESSONS:
         return _lesson_lack(view, kind)
     if kind in (Kind.MATRIX, Kind.MOVES) and not any(trial.answer for trial in together[0].trials):
         return "no proposal has been answered yet"
@@ -111,6 +126,13 @@ def lack(view: View, kind: Kind) -> str:
         starts = [history.best_so_far(site)[0] for history in (*together, *alone) for site in history.sites]
         return "" if np.isfinite(starts).all() else "a Gap needs an initial outcome of every site"
     return ""
+
+
+def _front_lack(view: View) -> str:
+    """Why there are no two objectives to draw against each other."""
+    if len(view.site.goal.aims) == 1:
+        return "there is one objective"
+    return "" if len(view.site.results) else f"{view.name}: there is no result yet"
 
 
 def _lesson_lack(view: View, kind: Kind) -> str:
@@ -154,6 +176,12 @@ def _gain(view: View) -> Figure:
     return plots.gain(*_noiseless(view), view.course.optima)
 
 
+def _front(view: View) -> Figure:
+    results, weights = found(view.site), view.site.goal.weights.tolist()
+    on_front = [each for each in results if each.is_on_front]
+    return plots.front(view.site, results, by_weights(on_front, weights) if on_front else None, view.prospect)
+
+
 def _paths(view: View) -> Figure:
     return plots.paths(view.repetition.together, view.repetition.alone, view.grounds, view.sites)
 
@@ -165,6 +193,7 @@ PICTURES: dict[Kind, Callable[[View], Figure]] = {
     Kind.MATRIX: lambda view: plots.matrix(view.repetition.together),
     Kind.MOVES: lambda view: plots.moves(view.repetition.together, view.only),
     Kind.GAIN: _gain,
+    Kind.FRONT: _front,
     Kind.IMPORTANCE: lambda view: plots.importance(view.learned),
     Kind.PREDICTED: lambda view: plots.predicted(view.learned),
     Kind.SLICES: lambda view: plots.slices(view.learned),
@@ -172,6 +201,7 @@ PICTURES: dict[Kind, Callable[[View], Figure]] = {
 }
 SAID: dict[Kind, tuple[str, Callable[[View], str]]] = {
     Kind.PATHS: ("Where the experiments went", captions.paths),
+    Kind.FRONT: ("The front", captions.front),
     Kind.IMPORTANCE: ("Which parameter matters", captions.importance),
     Kind.PREDICTED: ("Predicted against measured", captions.predicted),
     Kind.SLICES: ("Slices", captions.slices),

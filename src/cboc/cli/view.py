@@ -5,16 +5,18 @@ The words are those of the site's page, and so are the numbers: both are from `c
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from cboc import plots
 from cboc.cli.show import many
 from cboc.errors import CbocError
-from cboc.insight import Learned, lack
+from cboc.insight import Learned, Prospect, lack
+from cboc.insight.learned import check_outcome
 from cboc.plots.terrain import Ground
 from cboc.runs.course import Course
 from cboc.runs.history import Repetition
+from cboc.runs.run import TOGETHER
 from cboc.site.site import Site
 
 
@@ -25,12 +27,15 @@ class View:
     course: Course
     only: str | None = None  # None: every site where all are drawn, the first where one is
     seed: int | None = None  # None: the first
-    _known: dict[str, Learned | str] = field(default_factory=dict, init=False, repr=False, compare=False)
+    outcome: str | None = None  # whose lessons are drawn; None: the first
+    _known: dict[tuple[str, str], Learned | str] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Check that the site is there."""
+        """Check that the site is there, and that it measures the outcome."""
         if self.only is not None:
             self.course.study.index(self.only)
+        if self.outcome is not None and self.course.histories(TOGETHER):
+            check_outcome(self.site, self.outcome)
 
     @cached_property
     def repetition(self) -> Repetition:
@@ -76,12 +81,30 @@ class View:
         found = self.lesson(self.name)
         return found if isinstance(found, str) else ""
 
-    def lesson(self, name: str) -> Learned | str:
-        """What a site has learned, or a sentence why that is nothing yet."""
-        if name not in self._known:
-            site = self.site if name == self.name else self.repetition.site(name)
-            self._known[name] = lack(site) or Learned.of(site)
-        return self._known[name]
+    def lesson(self, name: str, outcome: str | None = None) -> Learned | str:
+        """What a site has learned of an outcome, of the one that is meant without a name; or why that is nothing."""
+        site = self.site if name == self.name else self.repetition.site(name)
+        wanted = outcome or self.outcome or site.goal.measured[0]
+        if (name, wanted) not in self._known:
+            self._known[name, wanted] = lack(site, wanted) or Learned.of(site, wanted)
+        return self._known[name, wanted]
+
+    @property
+    def lessons(self) -> dict[str, Learned | str]:
+        """What the site has learned of every outcome, by its name."""
+        return {outcome: self.lesson(self.name, outcome) for outcome in self.site.goal.measured}
+
+    def about(self, outcome: str) -> View:
+        """The same, with the lessons of another outcome."""
+        other = replace(self, outcome=outcome)
+        other._known.update(self._known)
+        return other
+
+    @cached_property
+    def prospect(self) -> Prospect | None:
+        """What is expected of the next design where several outcomes count; None if there is none to run."""
+        site = self.site
+        return Prospect.of(self.lessons, site.goal, site.to_run[0].x) if site.to_run else None
 
     @cached_property
     def grounds(self) -> dict[str, Ground]:
@@ -96,7 +119,7 @@ class View:
     @property
     def source(self) -> str:
         """What all of it is made from."""
-        data = self.site.dataset
+        data = self.site.dataset if self.lack else self.learned.surface.dataset
         failed = f" and {many(len(data.failures), 'failure')}" if len(data.failures) else ""
         return f"From {many(len(data), 'outcome')}{failed}, by the site's own model."
 
@@ -106,5 +129,5 @@ class View:
         if not self.site.to_run or self.lack:
             return ""
         trial = self.site.to_run[0]
-        expected = self.site.study.objective.of(self.learned.expected(trial.x))
+        expected = self.learned.objective.of(self.learned.expected(trial.x))
         return f"Star: the next design, trial {trial.number}; {expected} is expected of it."

@@ -52,13 +52,17 @@ class Measured:
         return str(Kind.EARLIER) if self.number is None else f"trial {self.number}"
 
 
-def measured(site: Site) -> list[Measured]:
-    """All experiments that were run: first the outcomes in the order of the site's dataset, then the failures."""
+def measured(site: Site, outcome: str | None = None) -> list[Measured]:
+    """All experiments that were run: first the outcomes in the order of the site's results, then the failures.
+
+    The outcome is the first one without a name.
+    """
+    name, before = outcome or site.goal.measured[0], site.log.data
     told = [trial for trial in site.trials if trial.status in TOLD]
-    worked = [_earlier(site, x, y) for x, y in zip(site.data.X, site.data.y.tolist(), strict=True)]
-    failed = [_earlier(site, x, None) for x in site.data.failures]
+    worked = [_earlier(site, x, y) for x, y in zip(before.X, before.outcome(name).tolist(), strict=True)]
+    failed = [_earlier(site, x, None) for x in before.failures]
     for trial in told:
-        (failed if trial.y is None else worked).append(_of(trial, site))
+        (failed if trial.y is None else worked).append(_of(trial, site, name))
     return [*worked, *failed]
 
 
@@ -66,9 +70,9 @@ def _earlier(site: Site, x: Array, y: float | None) -> Measured:
     return Measured(tuple(x.tolist()), site.space.from_unit(x), y)
 
 
-def _of(trial: Trial, site: Site) -> Measured:
-    x = tuple(trial.x.tolist())
-    return Measured(x, trial.design(site.space), trial.y, trial.number, trial.kind)
+def _of(trial: Trial, site: Site, name: str) -> Measured:
+    x, y = tuple(trial.x.tolist()), trial.outcomes.get(name)
+    return Measured(x, trial.design(site.space), None if y is None else y.mean, trial.number, trial.kind)
 
 
 def opacity(nearness: float) -> float:

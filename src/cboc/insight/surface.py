@@ -17,6 +17,7 @@ import numpy as np
 
 from cboc.arrays import Array, Owners
 from cboc.data.dataset import Dataset
+from cboc.data.goal import Limit
 from cboc.space.space import Space
 from cboc.surrogate.gp import GP
 from cboc.surrogate.plausible import Plausible
@@ -80,6 +81,17 @@ class Surface:
         mean, sd = self.plausible.moments(X)
         noise = self.plausible.noise if is_measured else 0.0
         return self.in_units(mean, np.sqrt(sd**2 + noise))
+
+    def chance(self, X: Array, limit: Limit) -> Array:  # (q,)
+        """The probability that an experiment at each design of X (q, D) measures what keeps to a limit."""
+        from scipy.special import stdtr
+
+        mean, sd = self.plausible.moments(X)
+        sign = self.dataset.direction.sign
+        edge = self.gp.transform.forward(np.array([sign * limit.bound]))
+        z = (edge - mean) / np.sqrt(sd**2 + self.plausible.noise)
+        is_below = (limit.relation == "<=") == (sign > 0.0)  # of the score
+        return np.asarray(stdtr(len(self.dataset) - 1, z if is_below else -z))
 
     def middle(self, X: Array) -> Array:  # (q,)
         """The expected outcomes alone."""

@@ -1,7 +1,7 @@
 """Pictures of a study, each a function of histories that returns a matplotlib Figure; nothing is shown or saved.
 
-progress.py  the Gap, or the best outcome so far, against experiments
-calendar.py  the same against time
+progress.py  the Gap, or the best outcome so far, or the volume below the front, against experiments
+calendar.py  the same against time; reached.py says what is drawn
 paths.py     where the sites went, on the contours of their functions  (Fig. 5); strips.py, walk.py
 matrix.py    W(t)
 moves.py     proposed, mixed, executed
@@ -11,6 +11,7 @@ style.py     what they have in common
 
 and of what one site has learned:
 
+front.py        two objectives against each other: the front
 importance.py   which parameter matters
 predicted.py    each outcome, predicted from all others
 slices.py       the expected outcome along each parameter
@@ -20,6 +21,7 @@ experiments.py  the shapes of experiments
 
 from cboc.plots.calendar import calendar
 from cboc.plots.contours import contours
+from cboc.plots.front import front
 from cboc.plots.gain import gain
 from cboc.plots.importance import importance
 from cboc.plots.matrix import matrix
@@ -33,6 +35,7 @@ from cboc.plots.terrain import grounds
 __all__ = [
     "calendar",
     "contours",
+    "front",
     "gain",
     "grounds",
     "importance",

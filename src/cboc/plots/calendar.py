@@ -9,6 +9,7 @@ import numpy as np
 
 from cboc.arrays import Array
 from cboc.plots import style
+from cboc.plots.reached import way, what_is_reached
 from cboc.plots.style import ALONE, INK, TOGETHER, Curve
 from cboc.runs.history import History
 from cboc.runs.metrics import bests_at, gaps_at, standard_error
@@ -53,9 +54,9 @@ def _by_site(groups: Sequence[tuple[str, str, Sequence[History]]], moments: Arra
     for k, (site, ax) in enumerate(zip(first.sites, axes, strict=True)):
         style.draw_curves(ax, [_outcomes(group, k, label, colour, moments) for label, colour, group in groups])
         ax.set_xlim(0.0, moments[-1])
-        style.title(ax, f"{style.shortened(site, style.LONGEST)} ({first.directions[site]})")
+        style.title(ax, f"{style.shortened(site, style.LONGEST)}{way(first.goals[site])}")
     band = f" (band: standard error over {seeds} seeds)" if seeds > 1 else ""
-    fig.supylabel(style.best_so_far(first.study.objective), fontsize=style.NORMAL, color=INK)
+    fig.supylabel(what_is_reached(first), fontsize=style.NORMAL, color=INK)
     fig.supxlabel(f"{time}{band}", fontsize=style.NORMAL, color=INK)
     style.legend(fig, [{"color": colour, "label": label, "linewidth": 2.2} for label, colour, _ in reversed(groups)])
     return fig

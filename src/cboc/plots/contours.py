@@ -50,7 +50,7 @@ def _ground(ax: Axes, learned: Learned, drawn: Contours) -> None:
         terrain.cell_edges(parameter.axis, len(places))
         for parameter, places in zip(parameters, drawn.places, strict=True)
     ]
-    is_more = learned.surface.dataset.direction is Direction.MAXIMISE
+    is_more = learned.surface.dataset.direction is Direction.MAXIMISE or not learned.is_ranked
     middle = np.ma.masked_invalid(drawn.middle)
     mesh = ax.pcolormesh(*edges, middle, cmap="viridis" if is_more else "viridis_r", rasterized=True)
     if all(parameter.count is None for parameter in parameters):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cboc.plots import style
+from cboc.plots.reached import way, what_is_reached
 from cboc.plots.style import ALONE, INK, TOGETHER, Curve
 from cboc.runs.history import History
 from cboc.runs.metrics import best_curves, gap_curves, standard_error
@@ -44,9 +45,9 @@ def _by_site(groups: Sequence[tuple[str, str, Sequence[History]]]) -> Figure:
         curves = [_outcomes(histories, k, label, colour) for label, colour, histories in groups]
         style.draw_curves(ax, curves)
         style.whole_rounds(ax, max(len(curve.mean) for curve in curves) - 1)
-        style.title(ax, f"{style.shortened(site, style.LONGEST)} ({first.directions[site]})")
+        style.title(ax, f"{style.shortened(site, style.LONGEST)}{way(first.goals[site])}")
     band = f" (band: standard error over {seeds} seeds)" if seeds > 1 else ""
-    fig.supylabel(style.best_so_far(first.study.objective), fontsize=style.NORMAL, color=INK)
+    fig.supylabel(what_is_reached(first), fontsize=style.NORMAL, color=INK)
     fig.supxlabel(f"experiment{band}", fontsize=style.NORMAL, color=INK)
     style.legend(fig, [{"color": colour, "label": label, "linewidth": 2.2} for label, colour, _ in reversed(groups)])
     return fig

@@ -25,6 +25,7 @@ from cboc.advice.asking import of_sheet
 from cboc.advice.spending import spending
 from cboc.data.numbers import written
 from cboc.errors import CbocError
+from cboc.insight.prospect import percent
 from cboc.joining.departure import what_happens
 from cboc.joining.sent import sent_by, sent_count
 from cboc.site import worksheet
@@ -33,12 +34,14 @@ from cboc.site.ending import way_back
 from cboc.site.outcomes import outcomes
 from cboc.site.site import Site
 from cboc.site.trial import OVER, Trial
+from cboc.site.wishes import wish
 from cboc.sitepage import history, neighbours, outbox, past
 from cboc.sitepage.access import Access, Once
 from cboc.sitepage.doorstep import doorstep
 from cboc.sitepage.downloads import downloads
-from cboc.sitepage.form import RAN, SAME, Fields, Mistyped, read_cost, read_entry, read_order
-from cboc.sitepage.learned.pages import learned
+from cboc.sitepage.form import RAN, SAME, Fields, Mistyped, field_of, read_cost, read_entry, read_order
+from cboc.sitepage.front import Front, pairs
+from cboc.sitepage.learned.pages import learned, named
 from cboc.sitepage.mending import late, mending, says_the_same
 from cboc.sitepage.questions import AGAIN, MEND, SURE, asked_about, corrections
 from cboc.sitepage.questions import ask as ask_first
@@ -108,9 +111,8 @@ def _views(session: Session, show: Show) -> APIRouter:
     def sheet() -> Response:
         site = session.open()
         headers = {"Content-Disposition": 'attachment; filename="sheet.csv"'}
-        return Response(
-            worksheet.write(site.to_run, site.space, *outcomes(site)), media_type="text/csv", headers=headers
-        )
+        text = worksheet.write(site.to_run, site.space, *outcomes(site))
+        return Response(text, media_type="text/csv", headers=headers)
 
     @router.get("/advice")
     def advice() -> Response:
@@ -123,8 +125,9 @@ def _views(session: Session, show: Show) -> APIRouter:
         return RedirectResponse("/", 303)
 
     @router.get("/charts/history")
-    def chart() -> Response:
-        return JSONResponse(history.picture(session.open()))
+    def chart(outcome: int = 0) -> Response:
+        site = session.open()
+        return JSONResponse(history.picture(site, named(site, outcome)))
 
     @router.get("/sent")
     def messages() -> Response:
@@ -163,8 +166,8 @@ def _forms(session: Session, show: Show) -> APIRouter:
     @router.post("/result")
     def result(fields: Form) -> Response:
         def tell(site: Site, trial: Trial) -> Trial:
-            entry = read_entry(fields, site.space, trial.design(site.space))
-            told = site.tell(trial, entry.outcome, ran=entry.ran)
+            entry = read_entry(fields, site.space, trial.design(site.space), site.goal.measured)
+            told = site.tell(trial, entry.outcome, ran=entry.ran, cost=entry.cost)
             return site.annotate(told, fields["remark"]) if fields.get("remark", "").strip() else told
 
         return _entered(session, show, "/result", fields, tell)
@@ -284,6 +287,7 @@ def _seen(
         "typed": typed,
         "is_settled": session.is_settled,
         "history": history.past(site),
+        "front": Front.of(site),
         "version": history.version(site),
         "advice": session.advice(site),
         "messages": sent_count(session.file),
@@ -299,6 +303,9 @@ def _environment() -> Environment:
         "SAME": SAME,
         "LARGEST": LARGEST,
         "kind": history.kind,
+        "field_of": field_of,
+        "wish": wish,
+        "pairs": pairs,
         "counted": counted,
         "state": past.state,
     }
@@ -306,6 +313,7 @@ def _environment() -> Environment:
     environment.globals["LAYOUTS"] = tuple(worksheet.LAYOUTS)
     environment.filters |= {
         "outcome": written,
+        "chance": percent,
         "moment": outbox.moment,
         "minute": outbox.minute,
         "ago": neighbours.ago,

@@ -9,10 +9,13 @@ from fastapi import APIRouter, Form, Response
 from fastapi.responses import RedirectResponse
 
 from cboc.data.dataset import Direction
-from cboc.errors import CbocError
+from cboc.errors import CbocError, listed
 from cboc.exchange.invitation import LARGEST, parse_invitation
 from cboc.joining.invited import is_kept, keep, leaves, look
 from cboc.sitepage.earlier import Desk, desk_routes
+from cboc.sitepage.form import Fields as Typed
+from cboc.sitepage.goal import read_goal
+from cboc.sitepage.received import Form as Fields
 from cboc.sitepage.session import PATIENCE, Session
 
 Show = Callable[..., Response]
@@ -22,7 +25,7 @@ def doorstep(session: Session, show: Show) -> APIRouter:
     """The routes before there is a bench; afterwards they lead to it."""
     router, desk = APIRouter(), Desk()
 
-    def page(status: int = 200, error: str = "") -> Response:
+    def page(status: int = 200, error: str = "", typed: Typed | None = None) -> Response:
         """The terms, if an invitation is kept and its coordinator answers; else the question for a file."""
         if session.is_joined:
             return RedirectResponse("/", 303)
@@ -33,7 +36,8 @@ def doorstep(session: Session, show: Show) -> APIRouter:
                 terms = {"study": study, "site": site, "leaves": leaves(study), **desk.seen(study)}
         except CbocError as trouble:
             error = error or str(trouble)
-        return show("join.html", status, error=error, file=session.storage.absolute(), largest=LARGEST, **terms)
+        known = {"error": error, "typed": typed or {}, "file": session.storage.absolute(), "largest": LARGEST}
+        return show("join.html", status, **known, **terms)
 
     @router.get("/join")
     def terms() -> Response:
@@ -48,20 +52,24 @@ def doorstep(session: Session, show: Show) -> APIRouter:
         return RedirectResponse("/join", 303)
 
     @router.post("/join")
-    def join(
-        direction: Annotated[str, Form()] = "",
-        digest: Annotated[str, Form()] = "",
-        earlier: Annotated[str, Form()] = "",
-    ) -> Response:
+    def join(fields: Fields) -> Response:
         """Join what was shown, with the table that was shown: if one has changed since, it is shown again."""
         try:
-            wanted = Direction.of(direction)
+            if "direction" in fields:
+                Direction.of(fields["direction"])  # complains before anybody is asked
             study, _ = look(session.file, PATIENCE)
-            if study.digest != digest:
+            if study.digest != fields.get("digest"):
                 raise CbocError("the terms have changed since this page was shown; look at them again.")
-            session.join(study, wanted, desk.agreed(study, earlier))
+            wanted = read_goal(fields, study.objectives)
+            earlier = desk.agreed(study, fields.get("earlier", ""))
+            if earlier is not None and len(wanted.measured) > 1:
+                raise CbocError(
+                    f"results from before need {listed(wanted.measured)} each, and the table has one outcome; leave "
+                    "the table out, or the limit."
+                )
+            session.join(study, wanted, earlier)
         except CbocError as error:
-            return page(409, str(error))
+            return page(409, str(error), fields)
         desk.table = None
         return RedirectResponse("/", 303)
 

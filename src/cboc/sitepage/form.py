@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from cboc.data.numbers import pointed, read_number
-from cboc.data.objective import Measurement
+from cboc.data.objective import Measurement, Outcome
 from cboc.errors import CbocError, at
 from cboc.space.fixed import Parameter
 from cboc.space.space import Space
 
 RAN = "ran."  # before a parameter's name: the field for the value that was really run
+Y, SEM = "y", "sem"  # the fields of an outcome; of several, before a point and the number of each
 SAME = "same."  # before a parameter's name: the tick that it is the same in all wells
 MOST_WELLS = 384  # experiments that can be asked for at once
 
@@ -21,10 +22,11 @@ Fields = Mapping[str, str]
 
 @dataclass(frozen=True)
 class Entry:
-    """A result: the outcome with its cost, and the design that was run if it differs from the proposed one."""
+    """A result: the outcome, the design that was run if it differs from the proposed one, and the cost."""
 
-    outcome: Measurement
+    outcome: Outcome
     ran: dict[str, Any] | None
+    cost: float | None = None
 
 
 @dataclass(frozen=True)
@@ -42,10 +44,10 @@ class Mistyped(CbocError):
     """A field holds something other than what it is for."""
 
 
-def read_entry(fields: Fields, space: Space, design: Mapping[str, Any]) -> Entry:
-    """Read the result of the trial with this design."""
+def read_entry(fields: Fields, space: Space, design: Mapping[str, Any], outcomes: Sequence[str] = (Y,)) -> Entry:
+    """Read the result of the trial with this design: one of each outcome, by its name if there are several."""
     try:
-        return _entry(fields, space, design)
+        return Entry(_measured(fields, outcomes), _ran(fields, space, design), read_cost(fields))
     except CbocError as error:
         raise Mistyped(str(error)) from None
 
@@ -69,10 +71,25 @@ def read_order(fields: Fields) -> Order:
     )
 
 
-def _entry(fields: Fields, space: Space, design: Mapping[str, Any]) -> Entry:
-    mean = _number("the outcome", fields.get("y", ""))
-    error, cost = _optional("the standard error", fields.get("sem", "")), _optional("the cost", fields.get("cost", ""))
-    return Entry(Measurement(mean, error, cost), _ran(fields, space, design))
+def field_of(part: str, place: int, outcomes: Sequence[object]) -> str:
+    """The name of the field for a part of an outcome: 'y', 'sem', or of several 'y.0', 'sem.0'."""
+    return part if len(outcomes) == 1 else f"{part}.{place}"
+
+
+def _measured(fields: Fields, outcomes: Sequence[str]) -> Outcome:
+    if len(outcomes) == 1:
+        return _measurement(fields, Y, SEM, "the outcome", "the standard error")
+    return {
+        name: _measurement(
+            fields, field_of(Y, k, outcomes), field_of(SEM, k, outcomes), name, f"the standard error of {name}"
+        )
+        for k, name in enumerate(outcomes)
+    }
+
+
+def _measurement(fields: Fields, y: str, sem: str, what: str, its_error: str) -> Measurement:
+    mean = _number(what, fields.get(y, ""))
+    return Measurement(mean, _optional(its_error, fields.get(sem, "")))
 
 
 def _ran(fields: Fields, space: Space, design: Mapping[str, Any]) -> dict[str, Any] | None:

@@ -17,7 +17,8 @@ from cboc.site.left import stays
 from cboc.site.site import Site
 from cboc.site.trial import OVER, Status, Trial
 from cboc.sitepage import past
-from cboc.sitepage.form import Fields, Mistyped, read_cost, read_entry
+from cboc.sitepage.form import SEM, Fields, Mistyped, Y, field_of, read_cost, read_entry
+from cboc.sitepage.front import Front
 from cboc.sitepage.questions import MEND, SURE, ask, asked_about
 from cboc.sitepage.received import Form, number_in
 from cboc.sitepage.session import Session
@@ -106,7 +107,8 @@ def _page(
         error=error,
         form=form,
         typed=typed or {},
-        told=_told(trial),
+        told=_told(site, trial),
+        standing_now=Front.of(site).by_trial.get(number),
         notice=NOTICES.get(form, "") if typed is None else "",
     )
 
@@ -114,7 +116,15 @@ def _page(
 def late(session: Session, show: Show, fields: Fields) -> Response:
     """The page of a trial that was told before this form of the bench arrived, with what was typed into that."""
     number = number_in(fields)
-    return _page(session, show, number, 409, STALE.format(number), "outcome" if "y" in fields else "", fields)
+    return _page(
+        session,
+        show,
+        number,
+        409,
+        STALE.format(number),
+        "outcome" if any(name.partition(".")[0] == Y for name in fields) else "",
+        fields,
+    )
 
 
 def says_the_same(site: Site, trial: Trial, act: Act) -> bool:
@@ -126,9 +136,9 @@ def says_the_same(site: Site, trial: Trial, act: Act) -> bool:
 
 
 def _tell(site: Site, trial: Trial, fields: Fields) -> Trial:
-    entry = read_entry(fields, site.space, trial.design(site.space))
-    _refuse_less(trial, entry.outcome.cost)
-    return site.tell(trial, entry.outcome, ran=entry.ran, is_correction=True)
+    entry = read_entry(fields, site.space, trial.design(site.space), site.goal.measured)
+    _refuse_less(trial, entry.cost)
+    return site.tell(trial, entry.outcome, ran=entry.ran, cost=entry.cost, is_correction=True)
 
 
 def _fail(site: Site, trial: Trial, fields: Fields) -> Trial:
@@ -151,7 +161,11 @@ def _reopen(site: Site, trial: Trial) -> Trial:
     return site.reopen(trial) if trial.status in OVER else trial
 
 
-def _told(trial: Trial) -> Fields:
+def _told(site: Site, trial: Trial) -> Fields:
     """The fields of what is told of a trial now, with all digits."""
-    numbers = {"y": trial.y, "sem": trial.sem, "cost": trial.cost}
+    numbers, names = {"cost": trial.cost}, site.goal.measured
+    for k, name in enumerate(names):
+        told = trial.outcomes.get(name)
+        numbers[field_of(Y, k, names)] = None if told is None else told.mean
+        numbers[field_of(SEM, k, names)] = None if told is None else told.sem
     return {name: "" if value is None else f"{value!r}".removesuffix(".0") for name, value in numbers.items()}

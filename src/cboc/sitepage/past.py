@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any
 
+from cboc.site.outcomes import measured_in_words
 from cboc.site.site import Site
 from cboc.site.trial import OVER, Status, Trial
 from cboc.storage.sitefile import Change
@@ -76,7 +77,7 @@ def _outcome(was: Trial, now: Trial, site: Site) -> Iterator[str]:
 
 
 def _measured(trial: Trial, site: Site) -> str:
-    return site.study.objective.of(", ".join(map(str, trial.outcomes.values())))
+    return measured_in_words(site, trial.outcomes)
 
 
 def _cost(was: Trial, now: Trial) -> Iterator[str]:

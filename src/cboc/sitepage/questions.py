@@ -31,7 +31,8 @@ def asked_about(site: Site, would_be: Trial) -> list[str]:
     """What is to be asked before a trial becomes this."""
     number = would_be.number
     if would_be.y is not None:
-        return list(slips(site, [Told(number, would_be.x, would_be.y)]).values())
+        told = [Told(number, would_be.x, each.mean, name) for name, each in would_be.outcomes.items()]
+        return list(slips(site, told).values())
     if would_be.status is Status.FAILED:
         return [question for question in (streak(site, {number: Status.FAILED}),) if question]
     return [question for question in (abandoning(site.trial(number)),) if question]

@@ -16,8 +16,8 @@ from threading import Lock
 from typing import Any
 
 from cboc.advice.advice import Advice, advise
-from cboc.data.dataset import Direction
 from cboc.data.earlier.preview import Preview
+from cboc.data.goal import Goal
 from cboc.errors import CbocError
 from cboc.exchange.amendment import changes
 from cboc.exchange.network import Changed, Standing, Unreachable, Waiting, WithoutCentre
@@ -108,11 +108,12 @@ class Session:
         self._is_joined = self._is_joined or (self.storage.exists() and "agreement" in self.file.about)
         return self._is_joined
 
-    def join(self, study: Study, direction: Direction, earlier: Preview | None = None) -> None:
+    def join(self, study: Study, goal: Goal, earlier: Preview | None = None) -> None:
         """Join this study with the invitation that the file keeps, and with results from before."""
+        wanted: dict[str, Any] = {"direction": goal.direction} if goal.is_plain else {"direction": goal}
         with self._lock:
             if not self.is_joined:
-                join(storage=self.storage, direction=direction, study=study, data=earlier, **self._options)
+                join(storage=self.storage, study=study, data=earlier, **wanted, **self._options)
 
     def news(self, site: Site) -> News:
         """Return where the site stands, as far as that is known without asking."""

@@ -18,10 +18,11 @@ from cboc.data.numbers import written
 from cboc.data.spreadsheets import as_text
 from cboc.plots.terrain import label
 from cboc.runs.course import OwnCourse
-from cboc.site.outcomes import aims_in_words, best_in_words, best_outcomes, outcomes
+from cboc.site.outcomes import best_in_words, best_outcomes, outcomes
 from cboc.site.site import Site
 from cboc.site.table import table_of
 from cboc.site.trial import TOLD, Status
+from cboc.site.wishes import wish
 
 SHOWN = {
     Kind.PROGRESS: ("Progress", "The best outcome so far against the site's experiments."),
@@ -32,6 +33,10 @@ SHOWN = {
         "From the site's own proposal to the mix that came back, and which of the two it ran.",
     ),
 }
+VOLUMES = (
+    "The volume that the front reaches against the site's experiments: from the references, or from the worst of the "
+    "initial results."
+)
 PRIVATE = "This page holds outcomes. It was made from the site's own file, and nothing of it was sent anywhere."
 
 
@@ -47,10 +52,12 @@ def content(place: Path, say: Callable[[str], None]) -> tuple[str, str, list[Htm
         if not lack(view, kind):
             say(f"drawing: {kind}")
             words = words or captions.paths(view)
+            words = VOLUMES if kind is Kind.PROGRESS and len(site.study.objectives) > 1 else words
             drawn.append(section(title, picture(PICTURES[kind](view), f"{title}. {words}", words)))
     sections = [
         section("Best design", *_best(site)),
         *learned.upcoming(view),
+        *learned.front(view, say),
         *learned.sections(view, say),
         *drawn,
         *_failures(site),
@@ -67,7 +74,8 @@ def _lead(site: Site) -> str:
     if not len(site.dataset):
         return f"{start} No outcome yet."
     if not site.goal.is_plain:
-        return f"{start} The best by {aims_in_words(site)}: {best_in_words(site)}."
+        wanted = "; ".join(f"{name} {wish(site.goal, name)}" for name in site.goal.measured)
+        return f"{start} Wanted: {wanted}. The best: {best_in_words(site)}."
     what = site.study.objective
     return f"{start} The best {what.word}, to {site.direction}, is {what.of(written(site.best.y))}."
 
@@ -77,9 +85,9 @@ def _best(site: Site) -> list[Html]:
         return [paragraph("No experiment has an outcome yet.")]
     space, design = site.space, site.best_design
     rows = [[label(space, name), p.shown(design[name])] for name, p in space.parameters.items()]
-    best = best_outcomes(site)
-    measured = [[each.column, cell(best[each.name])] for each in outcomes(site)]
-    return [table(["parameter", "value"], [*measured, *rows])]
+    measured = [[each.column, cell(best_outcomes(site)[each.name])] for each in outcomes(site)]
+    note = [] if site.results.is_allowed[site.best.index] else [paragraph("Every result so far breaks a limit.")]
+    return [*note, table(["parameter", "value"], [*measured, *rows])]
 
 
 def _failures(site: Site) -> list[Html]:

@@ -40,6 +40,10 @@ SHOWN = {
 GAPS = (
     "The mean Gap against experiments: 0 is the best initial outcome, 1 the optimum."  # progress, if optima are known
 )
+VOLUMES = (
+    "The volume that each site's front reaches against its experiments: from its references, or from the worst of its "
+    "initial results."
+)
 BEST = "The best of all seeds. Turn 0: before the first turn. (cboc best and cboc export count turns from 0.)"
 MOST_REASONS = 20  # of failures, in the table
 COLOURS = "Together in colour, alone in grey."
@@ -59,6 +63,7 @@ def content(directory: Path, say: Callable[[str], None]) -> tuple[str, str, list
             say(f"drawing: {kind}")
             words = f"First seed. {captions.paths(view)}" if kind == Kind.PATHS else words
             words = GAPS if kind == Kind.PROGRESS and run.optima is not None else words
+            words = VOLUMES if kind == Kind.PROGRESS and len(run.study.objectives) > 1 else words
             has_both = ALONE in ways and kind in (*COURSES, Kind.PATHS)
             caption = f"{words} {COLOURS}" if has_both else words
             drawn.append(section(title, picture(PICTURES[kind](view), f"{title}. {caption}", caption)))
@@ -71,6 +76,7 @@ def content(directory: Path, say: Callable[[str], None]) -> tuple[str, str, list
         section("Best designs", _best(run), paragraph(BEST, class_="note")),
         *drawn,
         learned.in_short(view),
+        *learned.front(view, say),
         *learned.sections(view, say, is_one_of_many=len(view.sites) > 1),
         *_reasons(ways),
         section("How it was made", _made(run, ways)),

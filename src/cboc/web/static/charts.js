@@ -45,8 +45,15 @@
     return Array.from({ length: 11 }, (_, k) => echarts.color.lerp(Math.sqrt(k / 10), ends));
   }
 
+  // An element with data-mark="[x, y]" has that point in the series with the id "mark".
+  function marked(option, element) {
+    if (!element?.dataset.mark) return;
+    for (const series of option.series) if (series.id === "mark") series.data = [JSON.parse(element.dataset.mark)];
+  }
+
   function paint(known) {
     if (!known.option) return;
+    marked(known.option, known.element);
     if (known.option.visualMap && !known.hasColours) known.option.visualMap.inRange = { color: ramp() };
     known.chart.setOption(known.option, { notMerge: true });
   }
@@ -55,7 +62,7 @@
     const canvas = document.createElement("div");
     canvas.className = "canvas";
     element.replaceChildren(canvas);
-    const known = { canvas, chart: echarts.init(canvas, theme()) };
+    const known = { element, canvas, chart: echarts.init(canvas, theme()) };
     drawn.set(element, known);
     resized.observe(element);
     return known;
@@ -91,6 +98,10 @@
 
   document.addEventListener("DOMContentLoaded", drawAll);
   document.addEventListener("htmx:after:swap", drawAll);
+  document.addEventListener("chart:marked", (event) => {
+    const known = drawn.get(event.target);
+    if (known) paint(known);
+  });
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     for (const known of drawn.values()) {
       known.chart.setTheme(theme());
