@@ -3,8 +3,7 @@
 The study agrees on the names of the objectives. Which way is better, and every number, stays in the lab.
 """
 
-from cboc import Float, Policy, Space, Study, simulate
-from cboc.data.goal import Aim
+from cboc import Aim, Float, Policy, Space, Study, simulate
 from cboc.data.results import Results
 
 space = Space({"temperature": Float(20, 90, unit="°C"), "catalyst": Float(0, 1, unit="mol %")})

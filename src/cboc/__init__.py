@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from cboc.consensus import Fixed, Identity, Leader, Metropolis, Uniform
 from cboc.data.dataset import Dataset, Direction
+from cboc.data.goal import Aim
 from cboc.data.objective import Measurement
 from cboc.errors import CbocError
 from cboc.exchange.ledger import Ledger
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 __all__ = [
+    "Aim",
     "Bayesian",
     "CbocError",
     "Changed",

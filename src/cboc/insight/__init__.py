@@ -2,6 +2,7 @@
 
 learned.py      all of it for one outcome of a site; or a sentence, if there is too little to learn from
 outcome.py      one outcome as if it were all that counts
+found.py        the results: which are on the front, which break a limit, how far behind each is
 prospect.py     what is expected of one design: each outcome, and whether it keeps to the limits
 surface.py      the outcome that is expected at any design, with an interval, in the outcome's own units
 moved.py        designs that differ from another one in some parameters, as far as the constraints allow

@@ -1,7 +1,7 @@
 """Pictures of a study, each a function of histories that returns a matplotlib Figure; nothing is shown or saved.
 
 progress.py  the Gap, or the best outcome so far, or the volume below the front, against experiments
-calendar.py  the same against time
+calendar.py  the same against time; reached.py says what is drawn
 paths.py     where the sites went, on the contours of their functions  (Fig. 5); strips.py, walk.py
 matrix.py    W(t)
 moves.py     proposed, mixed, executed
