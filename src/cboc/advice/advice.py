@@ -15,10 +15,10 @@ from cboc.advice.contradiction import contradicted
 from cboc.advice.counterfactual import Solo, play
 from cboc.advice.spending import Spending, spending
 from cboc.arrays import one_thread
-from cboc.data.results import Results
 from cboc.insight.learned import surrogate
 from cboc.site.origin import plain
 from cboc.site.site import Site
+from cboc.site.trial import results_of
 from cboc.site.turn import Decision
 from cboc.strategy.verdict import Note, Stance
 
@@ -144,7 +144,7 @@ def _why(note: Note) -> str:
 def _counts(site: Site) -> tuple[Count, Count]:
     counts = {True: Count(0, 0), False: Count(0, 0)}
     told, before = [trial for trial in site.trials if trial.outcomes], site.log.data
-    results = before + Results.of(site.goal, before.dimension, [t.x for t in told], [t.outcomes for t in told])
+    results = before + results_of(site.goal, before.dimension, told)
     first = len(before) + sum(trial.turn is None for trial in told)
     reached = np.nan_to_num(site.goal.sign * results.progress(first), nan=-np.inf)
     is_better = reached > np.append(-np.inf, reached)[:-1]

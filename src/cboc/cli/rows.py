@@ -10,11 +10,10 @@ from cboc.cli.best import chosen, wanted_weights, with_design
 from cboc.cli.notes import notes
 from cboc.cli.show import Row
 from cboc.data.goal import Goal
-from cboc.data.results import Results
 from cboc.errors import CbocError, listed
 from cboc.runs.history import History
 from cboc.runs.run import ALONE, TOGETHER, Run
-from cboc.site.trial import TOLD, Trial
+from cboc.site.trial import TOLD, Trial, results_of
 
 
 def trial_rows(run: Run) -> list[Row]:
@@ -59,7 +58,7 @@ def _best_of_several(
     if not told:
         return
     space = histories[0][1].space_of(site)
-    results = Results.of(goal, space.dimension, [t.x for _, t in told], [t.outcomes for _, t in told])
+    results = results_of(goal, space.dimension, [trial for _, trial in told])
     if not results.is_allowed.any():
         notes.print(f"{site}, {how}: no result keeps to {listed(map(str, goal.limits))}; this one is nearest to that.")
     for row in chosen(results, by):

@@ -10,13 +10,12 @@ from cboc.cli.pictures import FOLDER, PICTURES
 from cboc.cli.progress_bar import bar
 from cboc.cli.report.command import PAGE
 from cboc.cli.show import many
-from cboc.data.results import Results
 from cboc.errors import CbocError
 from cboc.runs.compare import reached
 from cboc.runs.first_runs import MOST_FAILURES, AllFailed
 from cboc.runs.repetitions import Repetition, experiments, repeat, repetitions
 from cboc.runs.run import ALONE, TOGETHER, Run
-from cboc.site.trial import Trial
+from cboc.site.trial import Trial, results_of
 from cboc.studyfile import StudyFile
 
 ENOUGH = 8  # seeds, for a first look
@@ -67,7 +66,7 @@ def _news(file: StudyFile, job: Repetition, trial: Trial, best: dict[tuple[str, 
     goal, before = file.goals[trial.site], best.get((job.how, trial.site))
     if trial.y is None or len(goal.aims) > 1:  # of several objectives there is no one best
         return ""
-    result = Results.of(goal, len(trial.x), [trial.x], [trial.outcomes])
+    result = results_of(goal, len(trial.x), [trial])
     score = float(result.scores[0, 0])
     if not result.is_allowed[0] or (before is not None and score <= before):
         return ""

@@ -15,6 +15,7 @@ import numpy as np
 from cboc.data.goal import Limit
 from cboc.data.results import AUGMENTED
 from cboc.insight.measured import Measured, measured
+from cboc.site.outcomes import outcomes_of
 from cboc.site.site import Site
 
 
@@ -47,7 +48,7 @@ def found(site: Site) -> list[Found]:
     return [
         Found(
             point,
-            dict(zip(goal.measured, results.Y[k].tolist(), strict=True)),
+            outcomes_of(site, k),
             bool(is_on_front[k]),
             tuple(limit for limit, kept in zip(goal.limits, keeps[k], strict=True) if not kept),
             tuple(behind),

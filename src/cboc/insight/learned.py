@@ -24,8 +24,8 @@ from cboc.insight.outcome import dataset_of, is_ranked
 from cboc.insight.predicted import Predicted, predicted
 from cboc.insight.slices import ParameterSlice, slices
 from cboc.insight.surface import Expectation, Surface
+from cboc.site.outcomes import wish
 from cboc.site.site import Site
-from cboc.site.wishes import wish
 from cboc.strategy.bayesian import Bayesian
 from cboc.surrogate.gp import GP
 

@@ -13,8 +13,8 @@ from cboc.insight.surface import Expectation
 from cboc.plots import style
 from cboc.plots.experiments import NEXT
 from cboc.plots.style import INK
+from cboc.site.outcomes import wish
 from cboc.site.site import Site
-from cboc.site.wishes import wish
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

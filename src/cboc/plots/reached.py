@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from cboc.data.goal import NEAR, Goal
+from cboc.data.goal import Goal
 from cboc.plots import style
+from cboc.runs.compare import reached
 from cboc.runs.history import History
 
 VOLUME = "volume that the front reaches"
@@ -11,12 +12,12 @@ VOLUME = "volume that the front reaches"
 
 def what_is_reached(history: History) -> str:
     """The name of an axis on which this is drawn."""
-    goals, objective = list(history.goals.values()), history.study.objective
-    if len(history.study.objectives) > 1:
+    what, objective = reached(history), history.study.objective
+    if what == "volume":
         return f"{VOLUME}, so far"
-    if all(aim.direction == NEAR for goal in goals for aim in goal.aims.values()):
-        return f"distance of {objective.head} from its target, so far"
-    return style.best_so_far(objective)
+    return (
+        f"distance of {objective.head} from its target, so far" if what == "distance" else style.best_so_far(objective)
+    )
 
 
 def way(goal: Goal) -> str:

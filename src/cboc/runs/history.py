@@ -18,7 +18,7 @@ from cboc.errors import CbocError, installing
 from cboc.exchange.study import Study
 from cboc.names import as_cell
 from cboc.private_files import for_owner
-from cboc.site.trial import Status, Trial
+from cboc.site.trial import Status, Trial, results_of
 from cboc.space.space import Space
 
 if TYPE_CHECKING:
@@ -88,9 +88,7 @@ class History:
         if goal.is_plain:
             reached = [np.nan if trial.y is None else trial.y for trial in told]
         else:
-            results = Results.of(
-                goal, len(told[0].proposed) if told else 0, [t.x for t in told], [t.outcomes for t in told]
-            )
+            results = results_of(goal, self.space_of(site).dimension, told)
             reached = results.progress(sum(trial.turn is None for trial in told)).tolist()
         of_trial = dict(zip((trial.number for trial in told), reached, strict=True))
         return [of_trial.get(trial.number, np.nan) for trial in trials]
@@ -208,12 +206,10 @@ def best_before(results: Mapping[str, Results]) -> dict[str, float]:
 
     Of several objectives there is none: a volume is measured from what is found in the study.
     """
-    ends = {site: each.progress(len(each))[-1] for site, each in results.items() if len(each) and _is_one(each.goal)}
+    ends = {
+        site: each.progress(len(each))[-1] for site, each in results.items() if len(each) and len(each.goal.aims) == 1
+    }
     return {site: float(end) for site, end in ends.items() if not np.isnan(end)}
-
-
-def _is_one(goal: Goal) -> bool:
-    return len(goal.aims) == 1
 
 
 def _ended(trial: Trial) -> float:

@@ -13,7 +13,6 @@ origin.py     where its design comes from, in a plain sentence and in numbers
 logbook.py    all trials of a site, and the data they leave
 table.py      all its results as the table that a lab keeps
 outcomes.py   what it measures and wants, in words
-wishes.py      what a site wants of its outcomes, as the page says it
 worksheet.py  trials as a sheet to fill in, and back
 columns.py    the columns of that sheet
 left.py       what others were given of a trial, and keep

@@ -26,7 +26,7 @@ from cboc.data.results import Results
 from cboc.errors import CbocError, at, check_kind
 from cboc.site.plate import Plate
 from cboc.site.remark import as_reason, as_remark
-from cboc.site.trial import OPEN, OVER, TOLD, UNANSWERED, Status, Trial
+from cboc.site.trial import OPEN, OVER, TOLD, UNANSWERED, Status, Trial, results_of
 from cboc.space.space import Space
 
 OTHER = "another design was run"  # a trial's note
@@ -68,7 +68,7 @@ class Logbook:
     def results(self) -> Results:
         """All results so far; private."""
         if self._results is None:
-            self._results, self._views = self.data + self._told(), {}
+            self._results, self._views = self.data + self._of_trials(), {}
         return self._results
 
     @property
@@ -83,11 +83,8 @@ class Logbook:
             self._views[key] = results.dataset(weights)
         return self._views[key]
 
-    def _told(self) -> Results:
-        told = [trial for trial in self.trials if trial.status is Status.COMPLETE]
-        failed = [trial.x for trial in self.trials if trial.status is Status.FAILED]
-        designs, outcomes = [trial.x for trial in told], [trial.outcomes for trial in told]
-        return Results.of(self.goal, self.space.dimension, designs, outcomes, failed, self.fidelity)
+    def _of_trials(self) -> Results:
+        return results_of(self.goal, self.space.dimension, self.trials, self.fidelity)
 
     def trial(self, number: int) -> Trial:
         """A trial that was asked for, by its number."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cboc.data.goal import NEAR, Aim
+from cboc.data.goal import NEAR, Aim, Goal
 from cboc.data.numbers import written
 from cboc.data.objective import Measurement
 from cboc.errors import listed
@@ -69,6 +69,16 @@ def _aim(objective: Objective, aim: Aim) -> str:
     way = f"{objective.label} {aim}" if aim.direction == NEAR else f"{objective.label}, to {aim}"
     beyond = "" if aim.reference is None else f", reference {aim.reference:g}"
     return f"{way}{beyond}{'' if aim.weight == 1.0 else f', weight {aim.weight:g}'}"
+
+
+def wish(goal: Goal, name: str) -> str:
+    """What a site wants of an outcome: 'to maximise', 'to be near 7', 'to keep <= 5'."""
+    aim, limits = goal.aims.get(name), [limit for limit in goal.limits if limit.outcome == name]
+    bounds = " and ".join(f"{limit.relation} {limit.bound:g}" for limit in limits)
+    if aim is None:
+        return f"to keep {bounds}"
+    said = f"to be {aim}" if aim.direction == NEAR else f"to {aim}"
+    return f"{said}, {bounds}" if bounds else said
 
 
 def limits_in_words(site: Site) -> str:

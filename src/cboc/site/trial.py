@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from math import isfinite
@@ -11,7 +11,10 @@ from typing import Any
 import numpy as np
 
 from cboc.arrays import Array
+from cboc.data.fidelity import Fidelity
+from cboc.data.goal import Goal
 from cboc.data.objective import Measurement
+from cboc.data.results import Results
 from cboc.errors import CbocError
 from cboc.exchange.messages import Point
 from cboc.site.origin import Kind, Origin, kind_of, origin_of
@@ -199,6 +202,15 @@ class Trial:
                 "plate": plate_from(given["plate"]) if "plate" in given else None,
             }
         )
+
+
+def results_of(goal: Goal, dimension: int, trials: Iterable[Trial], fidelity: Fidelity | None = None) -> Results:
+    """The results of the trials that are complete, and the designs of those that failed."""
+    trials = list(trials)
+    told = [trial for trial in trials if trial.status is Status.COMPLETE]
+    failed = [trial.x for trial in trials if trial.status is Status.FAILED]
+    designs, outcomes = [trial.x for trial in told], [trial.outcomes for trial in told]
+    return Results.of(goal, dimension, designs, outcomes, failed, fidelity)
 
 
 def _without_nothing(value: Any) -> Any:

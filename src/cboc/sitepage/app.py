@@ -31,10 +31,9 @@ from cboc.joining.sent import sent_by, sent_count
 from cboc.site import worksheet
 from cboc.site.counted import counted
 from cboc.site.ending import way_back
-from cboc.site.outcomes import outcomes
+from cboc.site.outcomes import outcomes, wish
 from cboc.site.site import Site
 from cboc.site.trial import OVER, Trial
-from cboc.site.wishes import wish
 from cboc.sitepage import history, neighbours, outbox, past
 from cboc.sitepage.access import Access, Once
 from cboc.sitepage.doorstep import doorstep

@@ -35,7 +35,7 @@ class Shape:
     ) -> Shape:
         """The shape that an agreement gives; it may have a rule that only its own process can rebuild."""
         with as_agreed():
-            space = Space.from_dict(agreement["space"])
+            space = Space.from_dict({**agreement["space"], "candidates": ()})  # which say nothing of coordinates
             more = {site: Space.from_dict(given).dimension for site, given in (own or {}).items()}
         rows = frozenset(len(each["sites"]) for each in (*earlier, agreement))
         limited = {site: [Limit.of(each).outcome for each in given] for site, given in (limits or {}).items()}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
@@ -89,13 +89,12 @@ class Beliefs:
     @property
     def finish(self) -> Callable[[Array], Array] | None:
         """What is left to decide of a proposal: how thorough the experiment has to be."""
-        return None if self.fidelity is None else self._levelled
+        return None if self.fidelity is None else partial(self._levelled, self.fidelity)
 
-    def _levelled(self, x: Array) -> Array:
-        assert self.fidelity is not None
+    def _levelled(self, fidelity: Fidelity, x: Array) -> Array:
         bests = [gp.y[self.counts].max() if self.allowed.any() else -np.inf for gp in self.objectives]
         levelled = x.copy()
-        levelled[-1] = level_for(x, self.fidelity, self.objectives, np.array(bests))
+        levelled[-1] = level_for(x, fidelity, self.objectives, np.array(bests))
         return levelled
 
     def _gain(self, counts: Mask) -> Utility:

@@ -18,11 +18,10 @@ from cboc.data.numbers import written
 from cboc.data.spreadsheets import as_text
 from cboc.plots.terrain import label
 from cboc.runs.course import OwnCourse
-from cboc.site.outcomes import best_in_words, best_outcomes, outcomes
+from cboc.site.outcomes import best_in_words, best_outcomes, outcomes, wish
 from cboc.site.site import Site
 from cboc.site.table import table_of
 from cboc.site.trial import TOLD, Status
-from cboc.site.wishes import wish
 
 SHOWN = {
     Kind.PROGRESS: ("Progress", "The best outcome so far against the site's experiments."),

@@ -7,9 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from cboc.insight.found import Found
 from cboc.insight.outcome import direction_of, is_ranked
 from cboc.insight.surface import Expectation
-from cboc.site.outcomes import measured_in_words
+from cboc.site.outcomes import measured_in_words, wish
 from cboc.site.site import Site
-from cboc.site.wishes import wish
 from cboc.sitepage.history import CROSS, Option
 from cboc.sitepage.learned.look import GRID, NO_LABEL, TOOLTIP, named, short
 

@@ -3,7 +3,7 @@
 import pytest
 
 from cboc.data.goal import Aim, Goal
-from cboc.site.wishes import wish
+from cboc.site.outcomes import wish
 
 GOAL = Goal.of(
     {"yield": Aim("max", target=95), "cost": "min", "pH": Aim("near", target=7)},
